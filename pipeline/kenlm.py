@@ -10,7 +10,7 @@ from nmt.io.locks import open_exclusively
 from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
 PROGRAMS = ("lmplz", "build_binary", "query")
-REQUIREMENT = "kenlm==0.3.0"
+PYPI_PACKAGE = "kenlm==0.3.0"
 SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
 """Checksum of the source archive on PyPI."""
 
@@ -22,7 +22,7 @@ PACKAGES = (
 
 
 def provide_programs(folder: Path, parallel_jobs: int) -> str:
-    """Put the programs into a folder, unless they are there. Return their origin: the PATH, or the source archive.
+    """Put the programs into a folder, unless they are there. Return their origin: the PATH, or PyPI's package.
 
     If several processes need the same folder, one builds and the others wait.
 
@@ -37,7 +37,7 @@ def provide_programs(folder: Path, parallel_jobs: int) -> str:
                 _link_programs(folder)
             else:
                 _build_programs(folder, parallel_jobs)
-    return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else REQUIREMENT
+    return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else PYPI_PACKAGE
 
 
 def _link_programs(folder: Path) -> None:
@@ -82,13 +82,13 @@ def _build_programs(folder: Path, parallel_jobs: int) -> None:
 def _download_archive(folder: Path) -> Path:
     """Download the source archive with pip, which uses the user's index, mirror or proxy, and verify its checksum."""
     requirements = folder / "requirements.txt"
-    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
+    requirements.write_text(f"{PYPI_PACKAGE} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
     # pip asks a source archive for its name. Without build isolation it asks with the setuptools that is installed,
     # not with the newest one.
     command += ["--no-build-isolation", "--no-binary", "kenlm", "--require-hashes"]
     command += ["--dest", str(folder), "-r", str(requirements)]
-    run_program(command, f"lmplz: pip could not fetch {REQUIREMENT}")
+    run_program(command, f"lmplz: pip could not fetch {PYPI_PACKAGE}")
     return next(folder.glob("kenlm-*.tar.gz"))
 
 

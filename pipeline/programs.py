@@ -52,11 +52,13 @@ def explain_missing_tools(
     if not compilers:
         missing_tools.append("a C++ compiler")
 
-    # A header is there if an empty file with it can be preprocessed (-M). It may be in a conda environment, or where
-    # Homebrew puts it on Apple silicon: cmake looks there by itself, a compiler does not.
+    # A header may also be in a conda environment, or where Homebrew puts it on Apple silicon: cmake looks there by
+    # itself, a compiler does not.
+    conda_folder = os.environ.get("CONDA_PREFIX", "")
+    include_options = [f"-I{conda_folder}/include", "-I/opt/homebrew/include"]
     for header in headers:
-        include_options = [f"-I{os.environ.get('CONDA_PREFIX', '')}/include", "-I/opt/homebrew/include"]
-        options = ["-x", "c++", "-M", *include_options, "-include", header, os.devnull]
+        # the compiler only preprocesses (-M) an empty file of C++ (os.devnull) that includes the header
+        options = ["-M", "-x", "c++", *include_options, "-include", header, os.devnull]
         if compilers and query_program(compilers[0], *options) is None:
             missing_tools.append(header)
     if not missing_tools:
@@ -72,5 +74,6 @@ def extract_archive(archive: Path, folder: Path) -> None:
         tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
     """
     with tarfile.open(archive) as tar:
+        # "data" refuses members outside of the folder; older versions of Python ignore the attribute
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         tar.extractall(folder)

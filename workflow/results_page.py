@@ -70,8 +70,8 @@ def keep_package(experiment: Path, folder: Path) -> None:
         shutil.move(built_package, folder)
 
 
-def _build_package(results: Path, archives: Path, folder: Path) -> None:
-    """Copy the package without its large files, then make its tables and its record."""
+def _build_package(results: Path, archive_folder: Path, folder: Path) -> None:
+    """Copy the package without its large files, make its tables anew, and describe its files in an RO-Crate."""
     files = [path for path in results.rglob("*") if path.is_file()]
     for source in sorted(files):
         name = source.relative_to(results).as_posix()
@@ -79,11 +79,11 @@ def _build_package(results: Path, archives: Path, folder: Path) -> None:
         if package.belongs_to_package(name) and not is_dropped:
             package.copy_into_package(source, folder / name)
 
-    # make its tables, then its record
+    # tables, the environment that made them, and the RO-Crate
     inputs = Inputs(ReplicationPackage(folder))
     write_tables_and_figures(inputs, folder, list_text_files(inputs))
     write_json(folder / TABLES_PROVENANCE, describe_environment())
-    write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archives)
+    write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archive_folder)
 
 
 def insert_packages(page: str) -> str:

@@ -57,13 +57,13 @@ def format_page() -> str:
 
         # a mapping, such as `models`, has no defaults for its entries
         prefix = "*." if is_mapping else ""
-        values = defaults.get(key) or {}
+        section_defaults = defaults.get(key) or {}
         if is_mapping:
-            values = {}
+            section_defaults = {}
         described_blocks: set[type[BaseModel]] = {Config}
         lines: list[str] = []
         for block in blocks:
-            lines += _describe_keys(block, values, prefix, described_blocks)
+            lines += _describe_keys(block, section_defaults, prefix, described_blocks)
 
         text = _describe(field)
         if not lines:
@@ -75,7 +75,7 @@ def format_page() -> str:
 
 
 def _describe_keys(
-    block: type[BaseModel], values: Mapping[str, Any], prefix: str, described_blocks: set[type[BaseModel]]
+    block: type[BaseModel], defaults: Mapping[str, Any], prefix: str, described_blocks: set[type[BaseModel]]
 ) -> Iterator[str]:
     """Yield a line for each key of a block and of the blocks in it.
 
@@ -88,10 +88,11 @@ def _describe_keys(
         if inner_block and not has_own_section:
             yield f"- `{prefix}{key}`: {_describe(field)}"
             if inner_block not in described_blocks:
+                # an inner block has the defaults of its class
                 inner_prefix = f"{prefix}{key}.*." if is_mapping else f"{prefix}{key}."
                 yield from _describe_keys(inner_block, {}, inner_prefix, described_blocks)
         else:
-            yield f"- `{prefix}{key}` {_format_default(field, values, key)}: {_describe(field)}"
+            yield f"- `{prefix}{key}` {_format_default(field, defaults, key)}: {_describe(field)}"
 
 
 def _describe(field: FieldInfo) -> str:
@@ -113,11 +114,11 @@ def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
     return None, False
 
 
-def _format_default(field: FieldInfo, values: Mapping[str, Any], key: str) -> str:
+def _format_default(field: FieldInfo, defaults: Mapping[str, Any], key: str) -> str:
     """Return the default of a key: in the defaults of the settings, or else of its class."""
-    if key not in values and field.is_required():
+    if key not in defaults and field.is_required():
         return "*(required)*"
-    return f"({json.dumps(values.get(key, field.default), ensure_ascii=False)})"
+    return f"({json.dumps(defaults.get(key, field.default), ensure_ascii=False)})"
 
 
 if __name__ == "__main__":

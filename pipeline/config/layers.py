@@ -66,9 +66,9 @@ class Layer:
 
 
 def _convert_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
-    """Return a value in which the paths below `keys` are relative to the working directory instead of `folder`.
+    """Return a value whose paths are made relative to the working directory instead of `folder`.
 
-    The value is not validated yet, so it may be of any type.
+    value: not validated yet, so it may be of any type. keys: the way to the paths, a key for each level; * is any key.
     """
     # the end of the key: a path, or a list of paths
     if not keys:

@@ -170,9 +170,11 @@ class Derivation:
         # in French the day comes before the month: "on March 5" is "le 5 mars"
         month = self.choose_entry(lexicon.MONTHS)
         day = self.choose_entry(lexicon.DAYS)
-        article = self.generate_word("on", "le")
+        # the order of these calls is that of the English words, the returned order is the French one
+        french_article = self.generate_word("on", "le")
         french_month = self.generate_phrase_pair(month)
-        return article + self.generate_word(day, day) + french_month
+        french_day = self.generate_word(day, day)
+        return french_article + french_day + french_month
 
     def generate_verb_phrase(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with its complement, of a random kind for which there are words left."""

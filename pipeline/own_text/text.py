@@ -150,7 +150,10 @@ class TextStatistics:
         return source_words, target_words
 
     def unknown_rates(self, split: str, vocabulary_sizes: tuple[int, int]) -> list[float]:
-        """Return the fraction of the words of a split, source and target, that vocabularies of these sizes lack."""
+        """Return which fraction of a split's words is unknown on the source side and on the target side.
+
+        vocabulary_sizes: the number of words that are known on each side.
+        """
         rates = []
         for side, size in enumerate(vocabulary_sizes):
             counts = self.word_counts[split][side]

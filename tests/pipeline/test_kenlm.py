@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.kenlm import PROGRAMS, REQUIREMENT, _configure_build, provide_programs
+from pipeline.kenlm import PROGRAMS, PYPI_PACKAGE, _configure_build, provide_programs
 from tests import kenlm
 
 
@@ -17,7 +17,7 @@ def test_provided_programs_run() -> None:
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
         assert re.search("language models|lm_file|input.arpa", result.stdout + result.stderr)
-    assert provide_programs(folder, 1) in ("the PATH", REQUIREMENT)
+    assert provide_programs(folder, 1) in ("the PATH", PYPI_PACKAGE)
     assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
 
 

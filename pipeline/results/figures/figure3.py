@@ -37,10 +37,14 @@ def choose_sentences(
 ) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
-    (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. The others are
-    sampled from the sentences without unknown words whose length is within the limits. If there are too few, they are
-    sampled from sentences without unknown words of any length, then from all sentences. (a) is sampled from all
-    remaining sentences, if possible from those within the limits.
+    (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. Each of (b)-(d) that
+    it lacks is sampled from the first of these that has a sentence left:
+
+    1. sentences without unknown words whose length is within the limits
+    2. sentences without unknown words
+    3. all sentences
+
+    (a) is sampled from all remaining sentences whose length is within the limits or, if there is none, of any length.
 
     length_limits: minimum and maximum number of source words.
     """

@@ -147,7 +147,10 @@ def _list_words(vocabulary: Vocabulary) -> list[str]:
 
 
 def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
-    """Return the description of a model that `Network` in model.js needs; `scales` belong to its rounded weights."""
+    """Return the description of a model that `Network` in model.js needs.
+
+    scales: for each tensor of integers the number with which they are multiplied.
+    """
     run, state = model.run, model.network.state_dict()
     return {
         "label": run.label,
