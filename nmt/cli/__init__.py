@@ -140,7 +140,7 @@ def main() -> None:
     """Run the subcommand of the command line. An error of the input or of the system is printed as one line."""
     progress.clear_progress()
 
-    # The backend of a notebook's kernel may not be installed here, and figures in files need no backend.
+    # A notebook sets MPLBACKEND for its own kernel. That backend may not be installed here, and files need none.
     os.environ.pop("MPLBACKEND", None)
     try:
         commands(prog_name="nmt")
@@ -172,6 +172,7 @@ def describe_error(error: Exception) -> str | None:
         case ImportError() if ".so" in str(error):
             # NumPy's message is a page of advice. Its last line is the system's message.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
+        # only PyTorch raises it when a GPU is out of memory, and importing PyTorch takes a second
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
 

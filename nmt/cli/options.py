@@ -180,16 +180,18 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # a file may have several names, such as links; "-" is standard input, and of an output a file of this name
+        # Count how many options name a file, which may have several names, such as links. The input "-" is standard
+        # input, the output "-" is a file of this name.
         use_counts = Counter[str]()
         outputs = []
         for name, value in values.items():
+            is_output = name.startswith(("output", "plot"))
             paths = value if isinstance(value, tuple) else (value,)  # an option may be repeated
             for path in paths:
                 if isinstance(path, Path):
-                    file = "/dev/stdin" if str(path) == "-" else path
-                    use_counts[os.path.realpath(file)] += 1
-                    if name.startswith(("output", "plot")):
+                    is_standard_input = str(path) == "-" and not is_output
+                    use_counts[os.path.realpath("/dev/stdin" if is_standard_input else path)] += 1
+                    if is_output:
                         outputs.append(path)
 
         # a device, such as /dev/null, may be the output of several options

@@ -55,7 +55,7 @@ def normalize(line: str, form: Normalization) -> str:
     """
     if form == "none":
         return line
-    # In ASCII, there is nothing to normalize but U+007F, so that most lines are left as they are.
+    # Most lines are ASCII. In these, only U+007F would change, so this step is skipped.
     if not line.isascii() or "\x7f" in line:
         line = unicodedata.normalize("NFC", _REMOVED.sub("", line))
     if form == "punctuation":

@@ -89,7 +89,8 @@ def search(
         decoding: settings of the search.
         forbid_unknown: whether the unknown word must not be written.
         candidates: the words that may be written; None: all.
-        keep_attention: whether hypotheses have their attention. Then T K S numbers are kept for each sentence.
+        keep_attention: whether hypotheses have their attention. For each sentence, this takes as many numbers as the
+            product of its source words, its target words and the beam size.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
@@ -97,7 +98,9 @@ def search(
     search_rows = partial(search_once, model, decoding=decoding, keep_attention=keep_attention)
     results = search_rows(encoded, source_lengths, candidates, decoding.beam, forbid_unknown)
     for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
-        unfinished_rows = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
+        unfinished_rows = np.array(
+            [row for row, hypotheses in enumerate(results) if not hypotheses[0].finished]
+        )
         if not len(unfinished_rows):
             break
 
@@ -110,8 +113,8 @@ def search(
             new_results = search_rows(
                 encoded.select(row_tensor), source_lengths[rows], row_candidates, beam_size, forbid_in_retry
             )
-            for row, n_best in zip(rows, new_results, strict=True):
-                results[row] = n_best
+            for row, hypotheses in zip(rows, new_results, strict=True):
+                results[row] = hypotheses
     return results
 
 
@@ -321,6 +324,8 @@ class Beams:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return log-probabilities, parents and ids, (B, K) each, of each sentence's best continuations, best first.
 
+        B: sentences. H: hypotheses of a sentence. K: beam size. R: hypotheses that are continued. V: words.
+
         Args:
             active_hypotheses: the hypotheses that are continued, (R,); None: all.
             word_log_probs: log p of their next words, (R, V).
@@ -328,26 +333,26 @@ class Beams:
         # 1. the k likeliest words of each hypothesis, since no others can be among the K best continuations. k is K, or
         # V if that is smaller.
         k = min(self.beam_size, word_log_probs.shape[1])
-        word_scores, columns = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
+        word_scores, word_columns = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
         if active_hypotheses is not None:  # hypotheses that are not active have no words: (B * H, k)
             shape = self.scores.numel(), k
             word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(
                 0, active_hypotheses, word_scores
             )
-            columns = columns.new_zeros(shape).index_copy_(0, active_hypotheses, columns)
+            word_columns = word_columns.new_zeros(shape).index_copy_(0, active_hypotheses, word_columns)
 
         # 2. put all continuations of a sentence into one row, and pad it to K columns if it is shorter
         scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, H * k)
-        columns = columns.view_as(scores)
-        missing_columns = self.beam_size - scores.shape[1]
-        if missing_columns > 0:
-            scores = torch.nn.functional.pad(scores, (0, missing_columns), value=-torch.inf)
-            columns = torch.nn.functional.pad(columns, (0, missing_columns))
+        word_columns = word_columns.view_as(scores)
+        padding = self.beam_size - scores.shape[1]
+        if padding > 0:
+            scores = torch.nn.functional.pad(scores, (0, padding), value=-torch.inf)
+            word_columns = torch.nn.functional.pad(word_columns, (0, padding))
 
-        # 3. the K best of each row. Index i continues hypothesis i // k, or none if it is padding.
+        # 3. the K best of each row. Index i continues hypothesis i // k. Padding (-inf) may have any hypothesis.
         log_probs, indices = stable_topk(scores, self.beam_size)
         parents = (indices // k).clamp_(max=self.scores.shape[1] - 1)
-        ids = columns.gather(1, indices)
+        ids = word_columns.gather(1, indices)
         if self.candidate_ids is not None:
             ids = self.candidate_ids[ids]
         return log_probs, parents, ids

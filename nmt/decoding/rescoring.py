@@ -161,7 +161,9 @@ def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestLi
 
 
 def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path) -> int:
-    """Write the hypothesis of each line that is best by the reference (Table 2), and return the number of lines.
+    """Write the hypothesis of each line that has the highest BLEU against the reference. Return the number of lines.
+
+    This is the oracle of Table 2 of Sutskever et al. (2014).
 
     Raises:
         UserError: source, n-best lists and reference do not fit together, or a line is malformed.

@@ -202,7 +202,8 @@ class TextTranslator:
                 f"of type {' or '.join(MODEL_TYPES_WITH_ATTENTION)}, or keep or forbid the words"
             )
 
-        # `retry` may allow [UNK] in its second search, also where it is forbidden. So the beam is widened instead.
+        # A translation without EOS may be searched again in two ways: `retry` allows [UNK] in the second search,
+        # `widen_beam` does not. If the caller forbids [UNK], only the latter is possible.
         decoding = text_settings.decoding_settings(compute, options, n_best)
         if unknown_words == "forbid" and decoding.if_no_eos == "retry":
             decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})

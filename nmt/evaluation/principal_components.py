@@ -72,11 +72,11 @@ def read_projections(path: Path) -> list[Projection]:
     rows = [line.split("\t", len(COLUMNS) - 1) for line in read_lines(path)]
     try:
         for _, panel_rows in groupby(rows[1:], key=itemgetter(0)):  # without the header
-            _, x, y, fractions_x, fractions_y, sentences = zip(*panel_rows, strict=True)
-            numbers = np.array([x, y, fractions_x, fractions_y], dtype=np.float64)  # (4, n)
+            _, x, y, variance_fractions_x, variance_fractions_y, sentences = zip(*panel_rows, strict=True)
+            numbers = np.array([x, y, variance_fractions_x, variance_fractions_y], dtype=np.float64)  # (4, n)
             if not np.isfinite(numbers).all():
                 raise ValueError
-            # each line repeats the fractions of its panel
+            # each line repeats the variance fractions of its panel
             projections.append(Projection(list(sentences), numbers[:2].T, tuple(numbers[2:, 0])))
         if not projections:
             raise ValueError

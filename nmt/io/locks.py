@@ -150,35 +150,36 @@ class _Attempt:
     """The attempt of a waiting process to take a folder: it calls `take_lock` until this succeeds.
 
     Attributes:
-        lock: the path of the lock.
+        lock_path: the path of the lock.
         heard_heartbeat: whether the lock of another process changed between two calls of `take_lock`.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.lock = folder / "lock"
+        self.lock_path = folder / "lock"
         self.heard_heartbeat = False
         self._previous_lock: tuple[bytes, float] | None = None
         self._unchanged_since = 0.0
 
     def take_lock(self) -> bytes | None:
         """Create the lock and return its content, or return None if another process may hold the folder."""
-        # 1. break the lock of a dead process. One on another machine is dead if its lock is unchanged for a minute.
-        lock = _read_lock(self.lock)
+        # 1. break the lock of a dead process. A process on another machine is taken for dead if its lock is unchanged
+        # for a minute.
+        lock = _read_lock(self.lock_path)
         if lock is not None:
-            if lock != self._previous_lock:
+            if lock != self._previous_lock:  # a change since the last call is a heartbeat
                 self.heard_heartbeat = self._previous_lock is not None
                 self._previous_lock, self._unchanged_since = lock, time.monotonic()
             content = lock[0]
             is_silent = time.monotonic() - self._unchanged_since >= MAX_SILENCE_SECONDS
             if not is_silent and not _parse_holder(content).is_dead:
                 return None
-            _remove_dead_lock(self.lock, content)
+            _remove_dead_lock(self.lock_path, content)
 
         # 2. create a lock; mode "x" fails if another process is faster
         holder = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
         content = json.dumps(holder | {"random": secrets.token_hex(8)}).encode()
         try:
-            with self.lock.open("xb") as file:
+            with self.lock_path.open("xb") as file:
                 file.write(content)
         except FileExistsError:
             return None

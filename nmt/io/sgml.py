@@ -28,7 +28,7 @@ def is_sgml(first_bytes: bytes) -> bool:
 
 
 def parse_segments(sgml: bytes) -> list[bytes]:
-    """Return the sentences of a file, each on one line.
+    """Return the sentences of a file, without line breaks.
 
     Raises:
         ValueError: the file is too large, or its segments do not open and close in turn.

@@ -48,8 +48,8 @@ class LineStream:
         size: the size of the file in bytes, or None for a pipe.
         bytes_done: the bytes that have been read of the file.
         line_count: lines that have been read.
-        replaced_lines: the number of lines with bytes that are not UTF-8, among those read in groups.
-        first_replaced_line: the number, from 1, of the first such line.
+        invalid_lines: the number of lines with bytes that are not UTF-8, among those read in groups.
+        first_invalid_line: the number, from 1, of the first such line.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class LineStream:
 
         Args:
             name: the input, for messages.
-            read: returns some bytes, and none at the end.
-            poll_descriptor: the descriptor of an input that may pause.
+            read: returns the next bytes, or b"" at the end.
+            poll_descriptor: the file descriptor of an input that may have no bytes for a while, such as a pipe.
             size: the size in bytes if the input is a file.
             get_position: returns the position in this file.
         """
         self.name, self.size = str(name), size
-        self.line_count = self.bytes_done = self.replaced_lines = self.first_replaced_line = 0
+        self.line_count = self.bytes_done = self.invalid_lines = self.first_invalid_line = 0
         self._read, self._poll_descriptor, self._get_position = read, poll_descriptor, get_position
         self._lines = self._read_lines()
 
@@ -140,8 +140,8 @@ class LineStream:
         try:
             return self.decode_line(line, "strict")
         except UnicodeDecodeError:
-            self.replaced_lines += 1
-            self.first_replaced_line = self.first_replaced_line or self.line_count
+            self.invalid_lines += 1
+            self.first_invalid_line = self.first_invalid_line or self.line_count
             return self.decode_line(line, "replace")
 
     def decode_line(self, line: bytes, errors: str) -> str:

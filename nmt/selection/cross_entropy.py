@@ -196,15 +196,15 @@ def _merge_rows(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
 def select_pairs(
     threshold: Threshold, corpus: str, shard: int, scores: Path, sides: tuple[Path, Path]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the selected pairs of a shard, and a pair of empty lines in place of each other pair.
+    """Yield the selected pairs of a shard, and a pair of empty lines in place of each pair that is not selected.
 
     So every selected pair keeps its global line number.
 
     Args:
-        threshold: the selection.
+        threshold: the threshold up to which pairs are selected.
         corpus: name of the corpus.
         shard: number of the shard, from 0.
-        scores: the file of `score_files`.
+        scores: the scores of the shard, a file that `score_files` wrote.
         sides: source and target of the shard.
 
     Raises:
@@ -221,5 +221,5 @@ def select_pairs(
             pair_count += 1
     if pair_count != len(rows):
         raise UserError(
-            f"{scores}: {len(rows)} scores, but {sides[0]} has other lines; score the shard again"
+            f"{scores}: {len(rows)} scores, but {sides[0]} has another number of lines; score the shard again"
         )

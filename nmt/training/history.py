@@ -154,7 +154,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
 
 def count_planned_updates(training: Training, updates_per_epoch: float | None) -> int:
-    """Return the number of updates after which a run ends: `training.updates`, or fewer by `training.epochs`.
+    """Return the number of updates after which a run ends: `training.updates`, or those of `training.epochs` if fewer.
 
     updates_per_epoch: updates that make one pass over the text; None if this is not known yet.
     """

@@ -101,7 +101,9 @@ class GrConv(GatedEncoderDecoder):
 
     @torch.no_grad()
     def gates(self, source: Tensor) -> list[Tensor]:
-        """Return the gates [w_c, w_l, w_r] of a sentence's tree: of each level t = 1, ..., S - 1 a tensor (S - t, 3).
+        """Return the gates of a sentence's tree: for each level t = 1, ..., S - 1 a tensor (S - t, 3).
+
+        Level t has S - t nodes. The gates of a node are [w_c, w_l, w_r]: new content, left child, right child.
 
         `source` are the ids of the sentence, (S,).
         """
