@@ -13,7 +13,7 @@ from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, WordIds
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
-from nmt.cli.train import FREQUENT_WORDS, LIKELY_TRANSLATIONS
+from nmt.cli.model import FREQUENT_WORDS, LIKELY_TRANSLATIONS
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding import beam_search

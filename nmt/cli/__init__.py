@@ -80,7 +80,7 @@ def find_pipeline_commands() -> dict[str, str]:
     return pipeline_commands
 
 
-MODEL = {"package": "nmt.cli.train:package", "release": "nmt.cli.train:release"}
+MODEL = {"package": "nmt.cli.model:package", "release": "nmt.cli.model:release"}
 DATA = {
     "tokenize": "nmt.cli.data:tokenize",
     "vocabulary": "nmt.cli.data:vocabulary",
@@ -118,8 +118,8 @@ SECTIONS = {
     },
     "Train a model and share it": {
         "train": "nmt.cli.train:train",
-        "shortlist": "nmt.cli.train:shortlist",
-        "unpack": "nmt.cli.train:unpack",
+        "shortlist": "nmt.cli.model:shortlist",
+        "unpack": "nmt.cli.model:unpack",
     },
     "Run an experiment": find_pipeline_commands(),
     "Steps of the workflow, in groups (nmt GROUP --help)": GROUPS,

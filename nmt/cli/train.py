@@ -1,11 +1,10 @@
-"""The subcommands that train and share models: train, model package, model release, unpack and shortlist."""
+"""The subcommand `nmt train`."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,19 +12,14 @@ import click
 
 from nmt.cli.options import (
     EXISTING,
-    FILE,
     FOLDER,
     add_vocabulary_options,
-    file_option,
     input_option,
-    model_option,
-    output_option,
     parse_settings,
     settings_option,
 )
 from nmt.errors import UserError
-from nmt.settings.decoding import TextSettings
-from nmt.settings.paper import add_run_defaults, add_text_defaults
+from nmt.settings.paper import add_run_defaults
 from nmt.settings.training import ModelRun
 
 STOPPED_EARLY = 75
@@ -159,108 +153,4 @@ def train(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",
         err=True,
-    )
-
-
-@click.command(short_help="Write text.json into the folder of a model, so that it can translate raw text.")
-@model_option
-@settings_option("`languages`, `tokenization` and `decoding` (missing keys have the values of the paper)")
-def package(model_path: Path, settings: str) -> None:
-    """Write text.json into the folder of a model, so that it can translate raw text.
-
-    The file has both languages, the tokenization and the default settings of decoding. No other file of the folder
-    changes. The folder can then be moved anywhere.
-    """
-    from nmt.store import model_folder
-
-    model_folder.write_text_settings(model_path, parse_settings(TextSettings, settings, add_text_defaults))
-
-
-@click.command()
-@model_option
-@click.option(
-    "--with-final-state",
-    is_flag=True,
-    help="Also pack the final state of training, from which it can continue.",
-)
-@click.option(
-    "--bits",
-    type=click.Choice([32, 16]),
-    default=32,
-    show_default=True,
-    help="Bits per weight. With 16, the archive is half as large, but some translations change.",
-)
-@output_option(metavar="FILE.tar.zst", help="Archive to write.")
-def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -> None:
-    """Pack a model for others: weights, vocabularies, settings, summary, model card and checksums in one archive.
-
-    `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
-    equal bytes.
-    """
-    from nmt.store.archive import pack_model
-
-    file_names = pack_model(model_path, output, with_final_state, bits)
-    click.echo(f"{output}: {', '.join(file_names)}", err=True)
-
-
-@click.command()
-@click.argument("archives", type=FILE, nargs=-1, required=True)
-@click.option(
-    "--output",
-    type=FOLDER,
-    default=".",
-    show_default=True,
-    metavar="FOLDER",
-    help="Folder in which the folders of the models are created.",
-)
-def unpack(archives: Sequence[Path], output: Path) -> None:
-    """Unpack archives of `nmt model release`, each into a folder named like its model, and verify their checksums."""
-    from nmt.store.archive import unpack_model
-
-    for archive in archives:
-        click.echo(unpack_model(archive, output))
-
-
-LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
-
-
-@click.command(short_help="Write a shortlist: the likely translations of each source word.")
-@model_option
-@file_option(
-    "--bitext",
-    "Folder of the binarized training text of the model: data/binary/train of its experiment.",
-    metavar="FOLDER",
-)
-@click.option(
-    "--likely",
-    "likely_count",
-    type=click.IntRange(1, 100_000),
-    default=LIKELY_TRANSLATIONS,
-    show_default=True,
-    help="Number of target words per source word.",
-)
-@click.option(
-    "--frequent",
-    "frequent_count",
-    type=click.IntRange(0),
-    default=FREQUENT_WORDS,
-    show_default=True,
-    help="Number of the most frequent target words, which are allowed in every sentence.",
-)
-@file_option("--output", "File for `nmt translate --shortlist`.")
-def shortlist(model_path: Path, bitext: Path, likely_count: int, frequent_count: int, output: Path) -> None:
-    """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
-
-    These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
-    """
-    from nmt.data.bitext import Bitext
-    from nmt.decoding.shortlist import make_shortlist
-    from nmt.store.trained_model import read_vocabularies
-
-    make_shortlist(
-        vocabularies=read_vocabularies(model_path),
-        bitext=Bitext.open(bitext),
-        likely_count=likely_count,
-        frequent_count=frequent_count,
-        output=output,
     )

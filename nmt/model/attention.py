@@ -40,7 +40,7 @@ class Alignment(BackendModule):
         return self.backend.product(annotations, self.prepare_once("keys", lambda: self.U_a))
 
     def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
+        """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N), by `attend` below."""
         queries = self.backend.product(state, self.prepare_once("queries", lambda: self.W_a))
         return attend(queries, keys, self.v_a, padding, values, self.backend.fast_tanh)
 

@@ -158,9 +158,7 @@ def _find_program(name: str, folder: Path) -> str:
     """Return the path of a program in a folder."""
     path = shutil.which(name, path=folder)
     if path is None:
-        raise UserError(
-            f"{folder}: no program {name}; remove the folder, and the rule kenlm_programs makes it"
-        )
+        raise UserError(f"{folder}: no program {name}; remove the folder and run again, it is then made anew")
     return path
 
 

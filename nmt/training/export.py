@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from nmt.backend.device import device_name
-from nmt.io.files import atomic_path, sha256, write_json
+from nmt.io.files import copy_file, sha256, write_json
 from nmt.io.system import describe_environment
 from nmt.store.model_folder import (
     FINAL_STATE,
@@ -54,12 +53,6 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     summary = summarize_training(trainer, stop_reason) | {"weights": sha256(folder / WEIGHTS)}
     trainer.check_before_writing()
     write_json(folder / SUMMARY, summary)
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file atomically."""
-    with atomic_path(target) as temporary:
-        shutil.copyfile(source, temporary)
 
 
 def summarize_training(trainer: Trainer, stop_reason: str) -> dict[str, Any]:

@@ -6,5 +6,5 @@ COMMANDS = {
     "status": "pipeline.cli.monitor:status",
     "preflight": "pipeline.cli.monitor:preflight",
     "compare": "pipeline.cli.compare:compare",
-    "verify": "pipeline.cli.publish:verify",
+    "verify": "pipeline.cli.verify:verify",
 }

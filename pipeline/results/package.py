@@ -6,12 +6,11 @@ history. Equal inputs give equal bytes.
 """
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.evaluation.translations import check_unaltered, provenance_path, read_provenance, sha256_of_lines
-from nmt.io.files import atomic_path, write_json
+from nmt.io.files import copy_file, write_json
 from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
@@ -107,8 +106,7 @@ def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) ->
             for line in read_lines(source):
                 writer.write(line)
     else:
-        with atomic_path(copy) as temporary:
-            shutil.copyfile(source, temporary)
+        copy_file(source, copy)
 
 
 def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:

@@ -11,8 +11,8 @@ from tests.fresh.machines import by_user, make_machine, requirements, run
 from tests.running import ROOT, TINY
 
 pytestmark = requirements
-RELEASES = ["debian bookworm", "debian trixie", "ubuntu resolute"]
-"""Debian 12 and 13, Ubuntu 26.04: Python 3.11, 3.13 and 3.14."""
+RELEASES = ["debian bookworm", "debian trixie", "ubuntu noble", "ubuntu resolute"]
+"""Debian 12 and 13, Ubuntu 24.04 and 26.04: Python 3.11, 3.13, 3.12 and 3.14."""
 TESTS = "tests/unit/io tests/unit/test_api.py tests/pipeline/download tests/workflow/test_install.py"
 
 

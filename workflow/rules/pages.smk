@@ -53,4 +53,4 @@ rule report:
         other_pages=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(CAPTIONS_FILE),
     script:
-        "../scripts/pages.py"
+        "../scripts/report.py"

@@ -135,36 +135,3 @@ def result_file(name, report_category):
         caption=SETTINGS_FILES.add_caption(stem, caption),
         labels={"result": heading, "form": extension.upper()},
     )
-
-
-def list_package_files():
-    """Return the files that are copied into the replication package, each with its copy.
-
-    Translations of runs are not among them, see `TRANSLATIONS` in package.smk.
-    """
-    files = []
-    for set_name in SETS:
-        for language in (SOURCE, TARGET):
-            files.append((set_file(set_name, language), RESULTS.text(set_name, language)))
-        for system in plan.text_only_systems[set_name]:
-            copy = RESULTS.plain_text_translations(set_name, system)
-            files.append((plain_text_translations(set_name, system), copy))
-
-    # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
-    files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]
-    files += [(file, RESULTS.gold_alignments) for file in list_gold_alignments()]
-    files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
-    if plan.trained_runs:
-        for split in ("train", "dev"):
-            files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
-
-    # the training records, alignments and perplexity of each run
-    for run in plan.selected_runs:
-        files += [
-            (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES
-        ]
-    files += [(f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in OUTPUTS.aligned_runs]
-    files += [(f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in PERPLEXITY_SYSTEMS]
-    if CONFIG.sentence_vectors:
-        files.append((f"vectors/{CONFIG.sentence_vectors.model}.tsv", RESULTS.vectors))
-    return {str(file): str(copy) for file, copy in files}

@@ -1,4 +1,4 @@
-"""The table of statistics of attention, which say whether a model has learned where to look."""
+"""The table of statistics of attention, which say whether a model has learned where to look; report.html has it."""
 
 from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import read_provenance

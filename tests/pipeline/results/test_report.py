@@ -11,7 +11,7 @@ import yaml
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pipeline.results.page import write_report
+from pipeline.results.report import write_report
 from pipeline.results.tables.writer import Table
 from tests.running import ROOT
 

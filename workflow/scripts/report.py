@@ -7,9 +7,9 @@ with job(snakemake) as (inputs, outputs):
 
     import yaml
 
-    from pipeline.results import page
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
+    from pipeline.results.report import write_report
     from pipeline.results.tables.attention import make_attention_table
     from pipeline.results.tables_and_figures import make_table
 
@@ -23,7 +23,7 @@ with job(snakemake) as (inputs, outputs):
     attention_table = make_attention_table(package_inputs)
     if attention_table:
         tables["attention"] = attention_table
-    page.write_report(
+    write_report(
         outputs.page,
         title=params.title,
         papers=params.papers,
