@@ -18,7 +18,7 @@ from nmt.errors import UserError
 from nmt.io.files import write_text
 from nmt.io.locks import hold_folder
 
-RUN_LOCK = Path(".snakemake") / "run"
+RUN_LOCK = Path(".snakemake/run")
 """Folder of the lock that a Snakemake holds as long as it lives."""
 SNAKEMAKE_LOGS = Path(".snakemake") / "log"
 """Folder of the logs of all runs. The newest is as new as the outputs of the last run."""
@@ -63,7 +63,8 @@ class SettingsFiles:
         deadline = time.monotonic() + WAIT_SECONDS
         while not self.has_run_lock:
             try:
-                self.run_lock.enter_context(hold_folder(RUN_LOCK, "refuse"))
+                # The path is absolute, since Snakemake has left the working directory when the lock is released.
+                self.run_lock.enter_context(hold_folder(RUN_LOCK.absolute(), "refuse"))
                 self.has_run_lock = True
                 # The lock is released before Python shuts down. Later the heartbeat's thread, a daemon, no longer
                 # runs, and Python 3.13 would wait forever for its end.

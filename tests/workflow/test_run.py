@@ -71,7 +71,9 @@ def run_dry(folder: Path, environment: dict[str, str]) -> subprocess.CompletedPr
     (folder / "own").mkdir()
     (folder / "own" / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
     command = [sys.executable, "workflow/run.py", str(folder / "own"), "-n", "-q", "rules"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert not (folder / "own" / RUN_LOCK / "lock").exists(), "after a restart, a run would wait for this one"
+    return result
 
 
 def test_cache_without_a_writable_home(tmp_path: Path) -> None:
