@@ -17,16 +17,14 @@ from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
 UNPROVEN = (
-    "invented translations, attention and histories, training NLL, machines, counts of text, choice of settings,"
-    " figures and pages"
+    "invented translations, attention, perplexity, sentence vectors and histories, training NLL, machines, counts of"
+    " text, choice of settings, figures and pages"
 )
 """What `nmt verify` does not prove, as its conclusion says; docs/publishing.md has the reasons."""
 
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each value of a summary that settings or history contradict, and for runs of equal weights."""
-    if inputs.config.pretrained.models:  # pretrained models may have no histories
-        return
     summaries: dict[Path, Summary] = {}
     for run in inputs.runs:
         path = inputs.package.run_file(run, SUMMARY)

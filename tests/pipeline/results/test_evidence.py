@@ -35,8 +35,7 @@ def make_inputs(folder: Path, **changes: dict[str, Any]) -> Any:
             path = package.run_file(run, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    config = SimpleNamespace(pretrained=SimpleNamespace(models=None))
-    return SimpleNamespace(package=package, runs=["a", "b"], config=config)
+    return SimpleNamespace(package=package, runs=["a", "b"])
 
 
 def test_runs_are_consistent(tmp_path: Path) -> None:
