@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -94,11 +95,19 @@ def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
     for archive in archives:
         try:
             with tarfile.open(archive) as file:
-                file.extractall(folder, filter="data")
+                file.extractall(folder, filter=filter_with_current_time)
         except tarfile.TarError:
             raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
     options = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
     return run_snakemake(folder, options, dict(os.environ))
+
+
+def filter_with_current_time(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """Return a member of an archive with the current time.
+
+    With its own time it could be older than the scores of a run that was joined before, which would then stay.
+    """
+    return tarfile.data_filter(member, folder).replace(mtime=time.time())
 
 
 def run_snakemake(folder: Path, options: Sequence[str], environment: dict[str, str]) -> int:

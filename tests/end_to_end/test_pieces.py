@@ -39,5 +39,8 @@ def test_pieces_become_one_package(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout
     assert nmt("verify", tmp_path / "joined" / "results").returncode == 0
     assert not list(tmp_path.glob("joined/**/*.safetensors"))
+    packed = max(archive.stat().st_mtime for archive in first)
+    for file in tmp_path.glob("joined/translations/test/*"):
+        assert file.stat().st_mtime > packed, "scores of a run that was joined before would stay"
     result = run(pieces("run", tmp_path / "joined", "C"))
     assert result.returncode == 2 and len(result.stdout.splitlines()) == 1
