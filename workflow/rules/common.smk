@@ -50,13 +50,15 @@ def read_config():
     """
     if IS_SUBMITTED_JOB:
         return read_settings(Config, RUN_SETTINGS)
-    if Path(workflow.main_snakefile).resolve() != ROOT / "Snakefile":
+    if IS_MODULE:
         return load_config(find_module_layers(Path.cwd(), config))
     files, pairs = internals.get_config_files(workflow), internals.get_config_pairs(workflow)
     return load_config(find_layers(Path.cwd(), files, pairs))
 
 
 IS_SUBMITTED_JOB = internals.is_submitted_job(workflow)
+# Whether another workflow imports this one.
+IS_MODULE = Path(workflow.main_snakefile).resolve() != ROOT / "Snakefile"
 try:
     CONFIG = read_config()
 except UserError as error:

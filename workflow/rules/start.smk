@@ -12,6 +12,8 @@ CHECK_ONLY = jobs.CHECK_ONLY_VARIABLE in os.environ
 if not IS_SUBMITTED_JOB:
     try:
         SETTINGS_FILES.write()
+        if IS_MODULE:  # Snakemake does not call `onstart` of a module
+            SETTINGS_FILES.require_run_lock()
     except UserError as error:
         exit_with_errors(error.args)
 
