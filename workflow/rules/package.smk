@@ -108,5 +108,6 @@ rule package_settings:
     log:
         "logs/results/settings.log",
     localrule: True
+    # Without sync, a power cut could leave an empty file, which Snakemake would take for complete.
     shell:
-        "cp {input.settings:q} {output.settings:q} 2> {log:q}"
+        "(cp {input.settings:q} {output.settings:q} && sync {output.settings:q}) 2> {log:q}"

@@ -38,5 +38,6 @@ rule pack_run:
     wildcard_constraints:
         run=options.match_any(plan.selected_runs),
     localrule: True
+    # sync: as in package_settings
     shell:
-        "tar --dereference -cf {output.archive:q} {input.files:q} 2> {log:q}"
+        "(tar --dereference -cf {output.archive:q} {input.files:q} && sync {output.archive:q}) 2> {log:q}"

@@ -18,8 +18,9 @@ if "dev" in SETS:
         log:
             "logs/translate/dev_text.{language}.log",
         localrule: True
+        # sync: as in package_settings
         shell:
-            "cat {input.tokens:q} 2> {log:q} > {output.text:q}"
+            "(cat {input.tokens:q} > {output.text:q} && sync {output.text:q}) 2> {log:q}"
 
 
 rule translate:
