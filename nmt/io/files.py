@@ -103,7 +103,9 @@ def full_disk_as_user_error(path: Path) -> Iterator[None]:
 
 
 def commit_file(temporary: Path, path: Path) -> None:
-    """Rename a finished file to `path`. Its bytes are on the disk before that, and its new name afterwards."""
+    """Rename a finished file or folder to `path`. Its bytes are on the disk before that, its new name afterwards."""
+    if temporary.is_dir():
+        os.sync()  # the files in it, too: after a power cut, they could be empty
     _flush_to_disk(temporary)
     temporary.replace(path)
     _flush_to_disk(path.parent)

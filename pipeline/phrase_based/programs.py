@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.io.files import sha256, temporary_folder
+from nmt.io.files import commit_file, sha256, temporary_folder
 from nmt.io.locks import open_exclusively
 from nmt.io.system import last_output_line
 from pipeline.programs import explain_missing_tools, extract_archive, run_program
@@ -173,7 +173,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
                     _build_programs(folder / "source.tar.gz", work_folder, parallel_jobs)
                 for name in ("bin", "scripts"):
                     _remove_path(folder / name)
-                    (work_folder / name).rename(folder / name)
+                    commit_file(work_folder / name, folder / name)
     return "the PATH" if (folder / "scripts").is_symlink() else SOURCE_SHA256
 
 
@@ -221,7 +221,7 @@ def install_eflomal(folder: Path) -> None:
         ]
         command += ["-r", str(requirements), "--build-constraint", str(constraints)]
         run_program(command, "eflomal: pip could not build it (it needs a C compiler and make)")
-        (work_folder / "python").rename(folder / "python")
+        commit_file(work_folder / "python", folder / "python")
 
 
 def explain_missing_moses() -> str | None:
