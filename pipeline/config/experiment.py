@@ -73,17 +73,23 @@ def find_missing_data(config: Config, with_dev: bool) -> list[str]:
 
 
 def find_missing_files(config: Config) -> list[str]:
-    """Return a line for each file that the settings name, that this run reads, and that is missing.
+    """Return a line for each of the user's own files that this run reads and that is missing."""
+    return [
+        f"{key}: {file}: no such file; a relative path starts at the file that states it"
+        for key, file in collect_user_files(config)
+        if not Path(file).is_file()
+    ]
 
-    Files in data, moses and translations may be made by this run itself.
+
+def collect_user_files(config: Config) -> list[tuple[str, str]]:
+    """Return the keys and paths of the user's own files that this run reads.
+
+    Files in data, moses and translations are left out, since this run may make them itself.
     """
-    lines = []
-    for key, file in _collect_named_files(config):
-        path = Path(file)
-        made_by_rules = path.parts[0] in ("data", "moses", "translations")
-        if not made_by_rules and not path.is_file():
-            lines.append(f"{key}: {file}: no such file; a relative path starts at the file that states it")
-    return lines
+    files = _collect_named_files(config)
+    return [
+        (key, file) for key, file in files if Path(file).parts[0] not in ("data", "moses", "translations")
+    ]
 
 
 def _collect_named_files(config: Config) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Settings of single jobs. They have only keys that the job's output depends on, so other changes run nothing again."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,20 @@ from pipeline.config.schema import Config
 
 
 def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
-    """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives.
+    """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives."""
+    files = [side.file for side in corpus.sides.values() if side.file]
+    values = corpus.model_dump(mode="json", exclude={"tokenized"})
+    return {"corpus": values, "files": get_file_stamps(files)}
 
-    They include size and date of the user's own files: if an older file replaces one, Snakemake does not notice.
-    """
-    files = [Path(side.file) for side in corpus.sides.values() if side.file]
-    file_stamps = []
-    for file in files:
+
+def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
+    """Return path, size and date of the user's own files. If an older file replaces one, Snakemake does not notice."""
+    stamps = []
+    for file in map(Path, files):
         if file.is_file():
             stat = file.stat()
-            file_stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
-    return {"corpus": corpus.model_dump(mode="json", exclude={"tokenized"}), "files": file_stamps}
+            stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
+    return stamps
 
 
 def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:

@@ -92,11 +92,16 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     assert vocabulary.read_bytes() == text
     run.finish()
 
-    # --- settings changed and set back
+    # --- a file of the user's, and an older one in its place
     moses = tmp_path / "moses.txt"
     moses.write_bytes(gzip.decompress((folder / "results" / "test" / "fr.txt.gz").read_bytes()))
+    settings = f"artifacts: {{moses_translations: {moses}}}"
+    run.finish(settings)
+    os.utime(moses, (1e9, 1e9))
+    assert scheduled(run.call("-n", settings=settings), "bleu_of_text")
+
+    # --- settings changed and set back
     for settings, trained in {
-        f"artifacts: {{moses_translations: {moses}}}": 0,
         "vocabulary: {words: 200}": 2,
         "training: {learning_rate: 0.01}": 2,
         "models: {rnnsearch-30: {training: {updates: 5}}}": 1,  # fewer than are done

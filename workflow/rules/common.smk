@@ -115,6 +115,12 @@ FINAL_STAGE = experiment.get_final_stage(CONFIG)
 SETTINGS_FILES = SettingsFiles()
 SETTINGS_FILES.add("run", CONFIG)
 
+# Size and date of the user's own files, an input of the rules that read them.
+USER_FILES = [file for _, file in experiment.collect_user_files(CONFIG)]
+FILE_STAMPS = []
+if USER_FILES:
+    FILE_STAMPS = [SETTINGS_FILES.add("files", {"files": job_settings.get_file_stamps(USER_FILES)})]
+
 
 # Only names that the experiment has, so that Snakemake says of a mistyped target that no rule makes it. {number} is a
 # shard's within its corpus; in lists of files {shard} stands for CORPUS/NUMBER.

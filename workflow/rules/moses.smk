@@ -109,6 +109,7 @@ if CONFIG.moses.enabled:
                 },
             ),
             text=[f"moses/train.{TARGET}"],
+            file_stamps=FILE_STAMPS,
             extra_text=[
                 *CONFIG.moses.lm_text,
                 *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=list_shards(CONFIG.moses.lm_corpora)),

@@ -73,6 +73,7 @@ rule package_results:
         settings=PUBLISHED_SETTINGS,
         written_settings=str(RESULTS.configuration),
         files=list(PACKAGE_FILES),
+        file_stamps=FILE_STAMPS,
         provenance=provenance_files(TRANSLATIONS),
     output:
         files=list(PACKAGE_FILES.values()),

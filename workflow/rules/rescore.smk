@@ -19,6 +19,7 @@ if CONFIG.use.rescored:
             model=rescoring_models,
             source=set_file("test", SOURCE),
             n_best_lists=n_best_list,
+            file_stamps=FILE_STAMPS,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
             n_best_lists="rescored/{rescored}.nbest.gz",
@@ -48,6 +49,7 @@ if CONFIG.use.rescored:
             source=set_file("test", SOURCE),
             reference=set_file("test", TARGET),
             n_best_lists=n_best_list,
+            file_stamps=FILE_STAMPS,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:

@@ -126,6 +126,7 @@ rule bleu_of_text:
     """Compute the same scores from a plain text: of Moses, measured here or given, or of rescored n-best lists."""
     input:
         text=text_of_system,
+        file_stamps=FILE_STAMPS,
         # the sentences without unknown words are those of the first model
         no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
         source=source_of_set,
