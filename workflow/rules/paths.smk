@@ -86,8 +86,20 @@ VOCABULARIES = {
 
 
 def model_files(runs):
+    """Return the files that a command needs of the models of some runs, and the stamps of pretrained ones."""
+    return list_needed_files(runs) + PRETRAINED_STAMPS
+
+
+def list_needed_files(runs):
     """Return the files that a command needs of the models of some runs."""
     return [f"{plan.models_folder}/{run}/{name}" for run in runs for name in NEEDED_FILES]
+
+
+# Size and date of pretrained models, since older ones may replace them.
+PRETRAINED_STAMPS = []
+if CONFIG.pretrained.models:
+    stamps = job_settings.get_file_stamps(list_needed_files(plan.selected_runs))
+    PRETRAINED_STAMPS = [SETTINGS_FILES.add("pretrained", {"files": stamps})]
 
 
 def model_arguments(system):
