@@ -4,6 +4,7 @@ Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 """
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -43,7 +44,7 @@ def main() -> int:
         _check_config_files(options)
         _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
-        if exit_code == 0 and _is_full_run(options):
+        if exit_code == 0 and _is_full_run(options) and _has_new_results(folder):
             _print_results(folder)
         return exit_code
     except BrokenPipeError:  # the reader of our output has ended, such as `less`
@@ -157,6 +158,14 @@ def _run_command(folder: Path, command: Sequence[str]) -> int:
 
 
 # --- its results ------------------------------------------------------------------------------------------------------
+
+
+def _has_new_results(folder: Path) -> bool:
+    """Return whether the report was made after all models and scores. If only these were asked for, it was not."""
+    report = folder / "results" / "report.html"
+    inputs = [*folder.glob("models/*/summary.json"), *folder.glob("scores/test/*.json")]
+    report_time = report.stat().st_mtime if report.is_file() else math.inf
+    return all(file.stat().st_mtime <= report_time for file in inputs)
 
 
 def _print_results(folder: Path) -> None:

@@ -205,8 +205,8 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as a short text of one line."""
-    return shorten(repr(value))
+    """Return a value of YAML as a short text of one line."""
+    return "null" if value is None else shorten(repr(value))
 
 
 def shorten(text: str, max_length: int = SHOWN_CHARACTERS) -> str:

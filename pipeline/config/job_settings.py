@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from nmt.io.files import read_json
+from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
 from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
@@ -42,11 +44,11 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
 
 
 def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
-    """Return the settings that the ids of the training or development text depend on (rule `binarize`).
+    """Return the settings that the ids of training or development text, or the tokens of test text, depend on.
 
     Checksums and addresses of archives are left out: they say where a file is found, and do not change its text.
 
-    split: `train` or `dev`.
+    split: `train`, `dev` or `test`.
     """
     settings = config.model_dump(
         mode="json", include={"languages", "cleaning", "tokenization", "selection", "vocabulary"}
@@ -56,8 +58,7 @@ def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
 
     # the settings of each corpus
     settings["corpora"] = {}
-    corpora = config.use.train if split == "train" else config.use.dev
-    for corpus in corpora:
+    for corpus in getattr(config.use, split):
         entry = config.corpora[corpus]
         grammar = None
         if entry.grammar:
@@ -67,6 +68,20 @@ def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
     # only training text is shuffled
     settings["seed"] = config.seed if split == "train" else None
     return settings
+
+
+def get_test_settings(config: Config) -> dict[str, Any]:
+    """Return the settings that the test text depends on; an experiment with `data_from` must have the same."""
+    settings = get_bitext_settings(config, "test")
+    return {key: settings[key] for key in ("languages", "tokenization", "corpora")}
+
+
+def describe_other_test_text(config: Config) -> str:
+    """Return which settings of the test text differ from those of the experiment `data_from`, or "" if none does."""
+    file = Path(config.data_from or ".", "settings/test.json")
+    if config.data_from is None or not file.exists():
+        return ""
+    return describe_differences(flatten(read_json(file)), flatten(get_test_settings(config)))
 
 
 def get_text_settings(config: Config) -> TextSettings:

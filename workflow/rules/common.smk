@@ -90,6 +90,11 @@ if missing_data:
     remedy = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
     exit_with_errors([f"data_from: {CONFIG.data_from} has no {missing_data[0]}: {remedy}"])
 
+test_differences = job_settings.describe_other_test_text(CONFIG)
+if test_differences:
+    remedy = f"state what {CONFIG.data_from} states, or run that experiment again"
+    exit_with_errors([f"data_from: its test text is another: {test_differences}; {remedy}"])
+
 problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shards(CONFIG)
 if problems:
     exit_with_errors(problems)

@@ -13,6 +13,8 @@ for corpus in CORPORA_IN_FILES + MONOLINGUAL_CORPORA:
     SETTINGS_FILES.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
 for corpus in PREPARED_CORPORA + MONOLINGUAL_CORPORA:
     SETTINGS_FILES.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
+if PREPARED_CORPORA:  # read by experiments that take their text from this one
+    SETTINGS_FILES.add("test", job_settings.get_test_settings(CONFIG))
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from nmt.io.files import write_json
 from pipeline.config import job_settings
-from tests.experiments import paper
+from tests.experiments import load_experiment, paper
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,14 @@ def test_cleaning_limits_training_text(tmp_path: Path) -> None:
     }
     assert limits["europarl-v7"] == {"max_words": 30, "max_ratio": 3.0}
     assert limits["newstest2014"] == limits["newstest2012"] == {}
+
+
+def test_other_test_text_of_data_from_is_named(tmp_path: Path) -> None:
+    config = load_experiment("cho2014b-demo").model_copy(update={"data_from": str(tmp_path)})
+    assert not job_settings.describe_other_test_text(config)
+    settings = job_settings.get_test_settings(config)
+    write_json(tmp_path / "settings" / "test.json", settings)
+    assert not job_settings.describe_other_test_text(config)
+    settings["corpora"]["demo-test"]["grammar"]["pairs"] = 25
+    write_json(tmp_path / "settings" / "test.json", settings)
+    assert "corpora.demo-test.grammar.pairs" in job_settings.describe_other_test_text(config)
