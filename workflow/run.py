@@ -161,7 +161,7 @@ def _run_command(folder: Path, command: Sequence[str]) -> int:
 
 
 def _has_new_results(folder: Path) -> bool:
-    """Return whether the report was made after all models and scores. If only these were asked for, it was not."""
+    """Return whether the report is newer than all models and scores. A run of other targets may leave an older one."""
     report = folder / "results" / "report.html"
     inputs = [*folder.glob("models/*/summary.json"), *folder.glob("scores/test/*.json")]
     report_time = report.stat().st_mtime if report.is_file() else math.inf

@@ -20,7 +20,7 @@ from nmt.io.locks import hold_folder
 
 RUN_LOCK = Path(".snakemake/run")
 """Folder of the lock that a Snakemake holds as long as it lives."""
-SNAKEMAKE_LOGS = Path(".snakemake") / "log"
+SNAKEMAKE_LOGS = Path(".snakemake/log")
 """Folder of the logs of all runs. The newest is as new as the outputs of the last run."""
 WAIT_SECONDS = 3.0
 """Time to wait for another Snakemake, which may only plan and end soon."""

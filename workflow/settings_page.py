@@ -57,9 +57,7 @@ def format_page() -> str:
 
         # a mapping, such as `models`, has no defaults for its entries
         prefix = "*." if is_mapping else ""
-        section_defaults = defaults.get(key) or {}
-        if is_mapping:
-            section_defaults = {}
+        section_defaults = {} if is_mapping else defaults.get(key) or {}
         described_blocks: set[type[BaseModel]] = {Config}
         lines: list[str] = []
         for block in blocks:

@@ -108,9 +108,9 @@ def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words:
 
 def warn_of_invalid_utf8(stream: LineStream) -> None:
     """Print a warning if lines of the input were not UTF-8."""
-    if stream.invalid_lines:
+    if stream.invalid_line_count:
         warn(
-            f"{stream.name}: {stream.invalid_lines} lines are not UTF-8, first line "
+            f"{stream.name}: {stream.invalid_line_count} lines are not UTF-8, first line "
             f"{stream.first_invalid_line}; invalid bytes were read as U+FFFD"
         )
 

@@ -48,7 +48,7 @@ class LineStream:
         size: the size of the file in bytes, or None for a pipe.
         bytes_done: the bytes that have been read of the file.
         line_count: lines that have been read.
-        invalid_lines: the number of lines with bytes that are not UTF-8, among those read in groups.
+        invalid_line_count: the number of lines with bytes that are not UTF-8, among those read in groups.
         first_invalid_line: the number, from 1, of the first such line.
     """
 
@@ -70,7 +70,7 @@ class LineStream:
             get_position: returns the position in this file.
         """
         self.name, self.size = str(name), size
-        self.line_count = self.bytes_done = self.invalid_lines = self.first_invalid_line = 0
+        self.line_count = self.bytes_done = self.invalid_line_count = self.first_invalid_line = 0
         self._read, self._poll_descriptor, self._get_position = read, poll_descriptor, get_position
         self._lines = self._read_lines()
 
@@ -140,7 +140,7 @@ class LineStream:
         try:
             return self.decode_line(line, "strict")
         except UnicodeDecodeError:
-            self.invalid_lines += 1
+            self.invalid_line_count += 1
             self.first_invalid_line = self.first_invalid_line or self.line_count
             return self.decode_line(line, "replace")
 

@@ -22,7 +22,7 @@ def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
 
 
 def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
-    """Return path, size and date of the user's own files. If an older file replaces one, Snakemake does not notice."""
+    """Return path, size and date of files that no rule makes: Snakemake overlooks an older file in their place."""
     stamps = []
     for file in map(Path, files):
         if file.is_file():
@@ -78,8 +78,10 @@ def get_test_settings(config: Config) -> dict[str, Any]:
 
 def describe_other_test_text(config: Config) -> str:
     """Return which settings of the test text differ from those of the experiment `data_from`, or "" if none does."""
-    file = Path(config.data_from or ".", "settings/test.json")
-    if config.data_from is None or not file.exists():
+    if config.data_from is None:
+        return ""
+    file = Path(config.data_from, "settings/test.json")
+    if not file.exists():
         return ""
     return describe_differences(flatten(read_json(file)), flatten(get_test_settings(config)))
 

@@ -229,7 +229,7 @@ def test_chunks_do_not_change_lines(chunks: list[bytes], size: int) -> None:
 def test_invalid_bytes_are_replaced_and_counted() -> None:
     lines = stream_of("a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end")
     assert list(lines.read_groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
-    assert (lines.invalid_lines, lines.first_invalid_line) == (2, 2)
+    assert (lines.invalid_line_count, lines.first_invalid_line) == (2, 2)
 
 
 def test_group_ends_when_input_pauses() -> None:
