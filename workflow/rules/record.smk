@@ -1,6 +1,6 @@
 """Record the results when all of them exist, and pack single runs for a run in pieces.
 
-In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package.smk).
+In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package_files.smk).
 Out: results/ro-crate-metadata.json, pieces/RUN.tar.
 """
 

@@ -1,6 +1,6 @@
 """Make tables and figures of the replication package.
 
-In:  REPLICATION_PACKAGE (package.smk), scores of all systems.
+In:  REPLICATION_PACKAGE (package_files.smk), scores of all systems.
 Out: results/: tables, figures, comparison.json.
 """
 

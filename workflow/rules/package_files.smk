@@ -1,0 +1,65 @@
+"""List the files of the replication package, the inputs of tables and figures.
+
+In:  the settings, the plan of runs and systems.
+Out: OUTPUTS, PERPLEXITY_SYSTEMS, PACKAGE_FILES, CORPORA_FILES and REPLICATION_PACKAGE, with what the package needs.
+"""
+
+# The tables and figures that the papers have, and the runs whose attention they need.
+OUTPUTS = list_outputs(CONFIG, list(PAPERS.values()))
+PERPLEXITY_SYSTEMS = list_perplexity_systems()
+
+
+def list_package_files():
+    """Return the files that are copied into the replication package, each with its copy.
+
+    Translations of runs are not among them, see `TRANSLATIONS`.
+    """
+    files = []
+    for set_name in SETS:
+        for language in (SOURCE, TARGET):
+            files.append((set_file(set_name, language), RESULTS.text(set_name, language)))
+        for system in plan.text_only_systems[set_name]:
+            copy = RESULTS.plain_text_translations(set_name, system)
+            files.append((plain_text_translations(set_name, system), copy))
+
+    # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
+    files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]
+    files += [(file, RESULTS.gold_alignments) for file in list_gold_alignments()]
+    files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
+    if plan.trained_runs:
+        for split in ("train", "dev"):
+            files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
+
+    # the training records, alignments and perplexity of each run
+    for run in plan.selected_runs:
+        files += [
+            (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES
+        ]
+    files += [(f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in OUTPUTS.aligned_runs]
+    files += [(f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in PERPLEXITY_SYSTEMS]
+    if CONFIG.sentence_vectors:
+        files.append((f"vectors/{CONFIG.sentence_vectors.model}.tsv", RESULTS.vectors))
+    return {str(file): str(copy) for file, copy in files}
+
+
+# Each file with its copy in the package.
+TRANSLATIONS = {
+    str(FOLDER.translations(set_name, system, mode)): str(RESULTS.translations(set_name, system, mode))
+    for set_name in SETS
+    for system in plan.selected_systems
+    for mode in MODES
+}
+PACKAGE_FILES = TRANSLATIONS | list_package_files()
+
+# The inputs of the table of the corpora, which exist before there are models.
+CORPORA_FILES = {file: str(RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()}
+if OUTPUTS.has_corpora:
+    CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.corpus_counts)
+
+REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]
+
+# The package keeps the attention of these translations alone, for Figure 3.
+FIGURE3_MODEL = CONFIG.artifacts.figure3_model
+ATTENTION_FILES = []
+if FIGURE3_MODEL:
+    ATTENTION_FILES = [str(FOLDER.translations("test", FIGURE3_MODEL, mode)) for mode in MODES]
