@@ -8,7 +8,11 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2206
 snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
 for experiment; do
-    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" "$experiment" --dry-run releases | grep "^rule train" > /dev/null; then
+    jobs="rule train"
+    if [ -f "$experiment/results/report.html" ]; then
+        jobs=$("${snakemake[@]}" "$experiment" --dry-run releases)
+    fi
+    if grep --quiet "^rule train" <<< "$jobs"; then
         echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
         exit 2
     fi
