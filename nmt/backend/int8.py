@@ -55,14 +55,14 @@ def _compute_scales(values: Tensor, dim: int) -> Tensor:
 
 
 def _multiply_rows(rows: Tensor, matrix: PackedMatrix) -> Tensor:
-    """Return rows (R, n) @ matrix (n, m) in 32 bits."""
+    """Return rows (R, n) @ matrix (n, m), in float32, from a product of 8-bit integers."""
     row_scales = _compute_scales(rows, dim=1).unsqueeze(1)
 
     # The conversion truncates, so adding 0.5 rounds to the nearest integer.
     integers = (rows / row_scales).add_(ZERO_POINT + 0.5).to(torch.uint8)
 
-    # The kernel multiplies by the scales of the columns, and the last line by those of the rows. The other arguments
-    # mean: no bias, a result in 32 bits, no activation.
+    # The kernel multiplies by the scales of the columns, and the last line by those of the rows. The arguments of the
+    # last row mean: no bias; a result in float32, which is not scaled (1.0, 0); no activation ("none", [], "").
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         integers, 1.0, ZERO_POINT, matrix.integers, matrix.scales, matrix.zero_points,
         None, 1.0, 0, torch.float32, "none", [], "",

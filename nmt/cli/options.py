@@ -180,8 +180,8 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # Count how many options name a file, which may have several names, such as links. The input "-" is standard
-        # input, the output "-" is a file of this name.
+        # Count how many options name each file, by its real path, since one file may have several names, such as links.
+        # The input "-" is standard input, which may be a file, too. The output "-" is a file of this name.
         use_counts = Counter[str]()
         outputs = []
         for name, value in values.items():

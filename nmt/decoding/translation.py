@@ -100,8 +100,8 @@ class Translation:
 def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     """Split a line into pieces of at most `max_words` words.
 
-    A piece ends after a punctuation mark in the second half of the next `max_words` words or, without one, after all
-    of them.
+    Each piece is cut from the next `max_words` words: after a punctuation mark in their second half or, if there is
+    none, after the last word.
     """
     pieces: list[list[str]] = []
     remaining_words = list(words)

@@ -38,10 +38,11 @@ def parse_segments(sgml: bytes) -> list[bytes]:
 
     # [text before <seg>, "", text of the segment, "/", text after </seg>, "", ...]
     texts_and_slashes = _TAG.split(sgml)
-    slashes, texts = texts_and_slashes[1::2], texts_and_slashes[2::2]
+    slashes = texts_and_slashes[1::2]
+    segments = texts_and_slashes[2::4]
     if slashes != [b"", b"/"] * (len(slashes) // 2):
         raise ValueError("<seg> and </seg> do not take turns")
-    return [_unescape(text) for text in texts[::2]]
+    return [_unescape(segment) for segment in segments]
 
 
 def _unescape(segment: bytes) -> bytes:

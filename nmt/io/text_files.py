@@ -320,8 +320,8 @@ def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
 def write_lines(path: str | Path) -> Iterator[LineWriter]:
     """Yield a writer of lines to a file, which appears if the block ends without an error.
 
-    Equal lines give equal bytes, also if they are compressed. Lines to a pipe, a device or standard output are appended
-    directly.
+    The same lines always make the same file, byte for byte, even if it is compressed. Lines to a pipe, a device or
+    standard output are appended directly.
     """
     append = not is_replaceable(path)
     with atomic_path(path) as temporary, line_writer(temporary, append) as writer:

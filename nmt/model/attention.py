@@ -220,7 +220,10 @@ class AttentionScan(torch.autograd.Function):
 def attend_fused(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
-    """Compute the same as `attend` for one query per sentence, in a form that torch.compile makes two kernels of."""
+    """Compute the same as `attend` for one query per sentence. torch.compile turns this form into two kernels.
+
+    `fast_tanh` is not used: it is False where steps are compiled (`Backend.fast_tanh`).
+    """
     assert queries.shape[1] == 1
     energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)  # (B, 1, S)
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
@@ -341,9 +344,10 @@ def backward_keys_fused(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the gradients of the keys, (B, S, A), and of v_a, (A,), as `backward_keys` does.
 
-    The activations of all steps are computed again, so the last two arguments are not used.
+    The activations of all steps are computed again, so the last two arguments, sums over steps that `backward_keys`
+    needs, are not used.
     """
-    activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), which exists in registers only
+    activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), not stored by the compiled kernel
     g = grad_energies.unsqueeze(3)
     slope = 1 - activation * activation
     return v_a * (g * slope).sum(dim=0), (g * activation).sum(dim=0).sum(dim=(0, 1))

@@ -128,8 +128,8 @@ class EncoderDecoder(BackendModule, ABC):
     ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
         """Run the decoder over the target words (T, B), in blocks of `block_steps` steps.
 
-        Yields two values for each block of t steps: the tensors from which the output layer predicts its words,
-        (t, B, ...) each, and the attention (t, B, S), or None for a model type without attention.
+        Yields two values for each block of t steps: the input of the output layer, tensors (t, B, ...), and the
+        attention (t, B, S), or None for a model type without attention.
         """
 
     @abstractmethod

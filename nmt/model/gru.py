@@ -325,14 +325,14 @@ def write_reset_gradient(
 def compute_recurrent_gradients(
     backend: Backend, states: Tensor, gates: Tensor, grad_projected: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each as one product over P positions.
+    """Return the gradients of the recurrent weights: of both gates', (..., N, 2N), and of the candidate's, (..., N, N).
 
-    The P positions are all steps of all sentences.
+    Each is one matrix product over P positions, which are all steps of all sentences.
 
     Args:
         states: the states before each step, (..., P, N).
         gates: [z | r], (..., P, 2N).
-        grad_projected: (..., P, 3N).
+        grad_projected: gradients of the inputs of the gates z and r and of the candidate, (..., P, 3N).
     """
     N = states.shape[-1]
     reset_states = gates[..., N:] * states

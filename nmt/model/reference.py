@@ -92,7 +92,13 @@ class GatedReference(ABC):
         return (1 - z) * h + z * candidate
 
     def output(self, s: Tensor, previous_word: Tensor, c: Tensor) -> Tensor:
-        """Return p(y_i | ...), (V,), given s, E y_{i-1} and c_i: a deep output with maxout units, App. A.2.2."""
+        """Return the probabilities of the next word, p(y_i | ...), (V,): a deep output with maxout units (App. A.2.2).
+
+        Args:
+            s: decoder state s_i, (N,).
+            previous_word: embedding E y_{i-1}, (M,).
+            c: context c_i.
+        """
         t_tilde = (
             self.times("readout.U_o", s)
             + self.times("readout.V_o", previous_word)

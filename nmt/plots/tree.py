@@ -84,10 +84,10 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
     return figure
 
 
-def _draw_node(axes: Axes, level: int, index: int, gates: Sequence[float]) -> None:
+def _draw_node(axes: Axes, level: int, first_word: int, gates: Sequence[float]) -> None:
     """Draw a node above the middle of its words, and its lines to its children."""
     new_gate, left_gate, right_gate = gates
-    x = index + level / 2
+    x = first_word + level / 2
     left_x, right_x = x - 0.5, x + 0.5
 
     # the children whose values are part of the node

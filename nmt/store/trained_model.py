@@ -115,7 +115,8 @@ def load_model(
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
 
-    # 2. build the model on a device without memory, since the settings may name any size, and give it the weights
+    # 2. build the model without memory for its weights, since damaged settings may name any size, and put the weights
+    # that were read into it
     try:
         with torch.device("meta"):
             vocabulary_sizes = len(source_vocabulary), len(target_vocabulary)

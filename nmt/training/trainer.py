@@ -370,7 +370,7 @@ class Trainer:
 
         if log_due or validation_due or checkpoint_due:
             self.check_before_writing()
-            self.updater.read_statistics()  # waits for the updates of a GPU, so that their time is complete
+            self.updater.read_statistics()  # waits for the GPU, so that the time below is of all updates
         self._add_elapsed_time(is_update_time=True)
 
         if log_due:
@@ -383,7 +383,7 @@ class Trainer:
         if self._find_stop_reason() and self.counters.log_window.updates:
             self._log_updates()  # early stopping may end the run between two lines of the history
 
-        # A checkpoint names its best weights, so one is written with each new best.
+        # A checkpoint says which weights are the best, so it is written again with each new best.
         if is_best or checkpoint_due:
             self.save()
         self._add_elapsed_time()

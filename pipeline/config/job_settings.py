@@ -87,7 +87,7 @@ def describe_other_test_text(config: Config) -> str:
 
 
 def get_text_settings(config: Config) -> TextSettings:
-    """Return the settings with which a model translates raw text: text.json of its folder (rule `text_settings`)."""
+    """Return the settings with which a model translates raw text, which rule `text_settings` writes to its folder."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,

@@ -286,7 +286,7 @@ def _repeats_shared_error(path: KeyPath, layers: Sequence[Layer]) -> bool:
 def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
     """Return the line of a problem: the name of the layer that is to be corrected, the key and the text.
 
-    That is the last layer that has the key. If none has it, it is the last layer that has the nearest key above it.
+    The layer to be corrected is the last one that has the key or, if none has it, the nearest key above it.
     """
     # the defaults, which are the first layer, are never at fault for a missing key
     searched_layers = layers[1:] if problem.text == "missing" else layers

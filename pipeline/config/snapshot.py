@@ -24,7 +24,10 @@ class Published(Config):
 
 
 def get_published_settings(config: Config) -> dict[str, Any]:
-    """Return the merged settings as plain values, without unselected entries and keys on which no result depends."""
+    """Return the merged settings as plain values.
+
+    Entries that the experiment does not select, and keys that change no result, are left out.
+    """
     excluded_keys = {"mirrors", "resources", "playground", "release"}
     models = list(config.use.models)
     if not config.measures_moses:

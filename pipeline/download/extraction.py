@@ -88,7 +88,8 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
         pairs: the number of lines that each side must have; None: any.
 
     Returns:
-        `pairs`; of each side the words and the MD5 (`source_words`, ...); `archives`: download records by archive.
+        A dictionary: `pairs`; for each side its number of words and its MD5, such as `source_words` and `source_md5`;
+        in `archives` the download record of each archive.
 
     Raises:
         UserError: the archive or a member is missing, damaged, or not what the arguments say.

@@ -356,9 +356,7 @@ def _format_comments(text: OwnText, proposal: Proposal) -> str:
     file_list = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
     origin = f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {file_list}."
     if statistics.left_out:
-        origin += (
-            f" Left out of train: {statistics.left_out:,} pairs that share a sentence with the sampled text."
-        )
+        origin += f" Left out of train: {statistics.left_out:,} pairs that share a sentence with dev or test."
 
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.preset.batch_size

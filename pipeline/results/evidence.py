@@ -64,7 +64,7 @@ def _list_differences(summary_path: Path, summary: Summary, file: Path, values: 
 
 def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -> Iterator[str]:
     """Yield a line for each number of a summary that differs from its history."""
-    # the numbers of the history, which has a line for some updates, and one for each validation
+    # the numbers of the history, which has a line every few updates, and one for each validation
     lines = list(read_history(history))
     dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
     history_values = {
@@ -74,8 +74,8 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
     }
     yield from _list_differences(summary_path, summary, history, history_values)
 
-    # After the last line come one more validation, which takes no longer than the longest time between two lines, and
-    # the saving, for which a minute and a tenth of the training are enough.
+    # After the last line a run validates once more and saves. The validation takes no longer than the longest time
+    # between two lines; for saving, a minute and a tenth of the training are enough.
     times = [0.0, *sorted({line["seconds"] for line in lines})]
     longest_gap = max(next_time - time for time, next_time in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]

@@ -122,7 +122,7 @@ class Inputs:
         return self._score_cache[system, set_name]
 
     def _compute_score(self, system: str, set_name: str) -> Result:
-        """Return the scores from the folder of a run or, without it, computed from the translations."""
+        """Read a system's scores from `scores_folder`; without such a folder, compute them from the translations."""
         if self.scores_folder:
             score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
             return score

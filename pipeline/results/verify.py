@@ -340,7 +340,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: the end of the message, whose subject is the line that was made again: "comes from its source".
+        origin: what the message says about the line that was made again, such as "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):

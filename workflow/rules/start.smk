@@ -36,7 +36,7 @@ def check_run():
     if CHECK_ONLY:
         sys.exit(0)
 
-    # a run whose settings files are another run's must not start
+    # While another run is active, the settings files are that run's, so this one must not start.
     try:
         SETTINGS_FILES.require_run_lock()
     except UserError as error:

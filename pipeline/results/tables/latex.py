@@ -62,7 +62,7 @@ def make_tabular(
     style = style.format_index(_replace_glyphs, escape="latex", axis=1)
     lines = style.to_latex(column_format=column_types, hrules=True).splitlines()
 
-    # the last line is inserted first, since a line moves the rows below it
+    # horizontal lines are inserted from the bottom up, since each moves the rows below it
     first_row = lines.index(r"\midrule") + 1
     for row in sorted(group_starts, reverse=True):
         lines.insert(first_row + row, r"\midrule")

@@ -216,7 +216,7 @@ def _measure_cell(
 
 
 def _select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
-    """Return the n-gram counts of a run's sentences in a column."""
+    """Return the n-gram counts of those sentences of a run that a column scores."""
     sentences: ScoredSentences = get_scored_sentences(run, column.mode)
     if column.words:
         min_words, max_words = column.words
