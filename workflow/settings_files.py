@@ -1,7 +1,9 @@
 """The settings of jobs as small files, which are inputs of the rules.
 
 Snakemake compares the content of such a file with its content when an output was made. If it has no records, as in a
-copied run, it compares dates: the file of a changed setting is newer than the outputs.
+copied run, it compares dates: the file of a changed setting is newer than the outputs. Dates do not show that a job
+reads other files than before, if these are older than its outputs: the text of another test set, for example. If there
+are no records and the choice of text has changed, all files are therefore written again.
 """
 
 import atexit
@@ -18,6 +20,10 @@ from nmt.errors import UserError
 from nmt.io.files import write_text
 from nmt.io.locks import hold_folder
 
+TEXT_CHOICE = Path("settings/text_choice.json")
+"""The settings that decide which text the jobs read."""
+HAS_RECORDS = Path(".snakemake/has_records")
+"""An empty file. If it exists, Snakemake has records of all outputs."""
 RUN_LOCK = Path(".snakemake/run")
 """Folder of the lock that a Snakemake holds as long as it lives."""
 SNAKEMAKE_LOGS = Path(".snakemake/log")
@@ -77,16 +83,25 @@ class SettingsFiles:
         # the time of the last run, after which the files must be written
         log_times = [(log.stat().st_mtime, log) for log in SNAKEMAKE_LOGS.glob("*")]
         last_time, last_log = max(log_times, default=(0.0, SNAKEMAKE_LOGS))
+
+        changed_paths = []
         for path, text in self.texts.items():
-            if path.is_file() and path.read_text(encoding="utf-8") == text:
-                continue
-            write_text(path, text)
+            if not path.is_file() or path.read_text(encoding="utf-8") != text:
+                changed_paths.append(path)
+        if TEXT_CHOICE in changed_paths and not HAS_RECORDS.exists():
+            # The choice of text is written last. If this is killed before, the next call writes all files again.
+            changed_paths = [path for path in self.texts if path != TEXT_CHOICE] + [TEXT_CHOICE]
+
+        for path in changed_paths:
+            write_text(path, self.texts[path])
             if path.stat().st_mtime < last_time:
                 path.unlink()
                 raise UserError(
                     f"{last_log}: from the future, so Snakemake would not notice changed settings: set the clock of"
                     " this machine; if it is right, call `find . -newermt now -exec touch {} +`"
                 )
+        if TEXT_CHOICE in changed_paths:
+            HAS_RECORDS.touch()
 
     def require_run_lock(self) -> None:
         """Raise a UserError if another Snakemake is at work in this folder."""

@@ -76,6 +76,15 @@ def get_test_settings(config: Config) -> dict[str, Any]:
     return {key: settings[key] for key in ("languages", "tokenization", "corpora")}
 
 
+def get_text_choice(config: Config) -> dict[str, Any]:
+    """Return the settings that decide which text the jobs read."""
+    return {
+        "corpora": config.use.model_dump(include={"train", "dev", "test"}),
+        "data_from": config.data_from,
+        "selection": config.selection.enabled,
+    }
+
+
 def describe_other_test_text(config: Config) -> str:
     """Return which settings of the test text differ from those of the experiment `data_from`, or "" if none does."""
     if config.data_from is None:

@@ -37,6 +37,7 @@ ONE_MODEL = """
 use: {models: [rnnsearch-30]}
 artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}
 """
+OTHER_TEST = "use: {test: [other-test]}\ncorpora: {other-test: {grammar: {split: test, pairs: 20}}}\n"
 
 
 @dataclass
@@ -101,6 +102,7 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     assert scheduled(run.call("-n", settings=settings), "bleu_of_text")
 
     # --- settings changed and set back
+    tables = {}
     for settings, trained in {
         "vocabulary: {words: 200}": 2,
         "training: {learning_rate: 0.01}": 2,
@@ -111,11 +113,13 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
         "seeds: [2]": 0,
         RENAMED: 0,
         ONE_MODEL: 0,
+        OTHER_TEST: 0,
         "artifacts: {bootstrap_samples: 60}": 0,
     }.items():
         before = run.trainings
         run.finish(settings)
         assert run.trainings == before + trained, settings
+        tables[settings] = run.tables
     before = run.trainings
     run.finish()
     assert (run.tables, run.trainings) == (first, before)
@@ -166,6 +170,9 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     copied = TinyRun(shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns(".snakemake")))
     copied.finish()
     assert (copied.tables, copied.trainings) == (first, before + 2)
+    shutil.rmtree(copied.folder / ".snakemake")
+    copied.finish(OTHER_TEST)  # its tokens are older than the translations
+    assert (copied.tables, copied.trainings) == (tables[OTHER_TEST], before + 2)
     shutil.rmtree(folder / "store")
     files = ["--configfile", str(folder / "tiny.yaml"), str(folder / "use.yaml")]
     kill_once(
