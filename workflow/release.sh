@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Put all that a version publishes into the new folder release/: the package, and of each finished experiment its models,
-# results and playground; SHA256SUMS names every file. Nothing is trained. `make release` calls this.
+# Put all that a version publishes into the folder release/: the package, and of each finished experiment its models,
+# results and playground; SHA256SUMS names every file. Nothing is trained. `make release` calls this. Another call adds
+# its experiments.
 #
 # Usage: bash workflow/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
 set -euo pipefail
@@ -17,9 +18,10 @@ for experiment; do
         exit 2
     fi
 done
-mkdir release
+mkdir -p release
+rm -f release/SHA256SUMS release/*.whl release/*.tar.gz
 .uv/uv build --quiet --no-create-gitignore --out-dir release
-.uv/uv tool run --quiet twine@6.2.0 check --strict release/*
+.uv/uv tool run --quiet twine@6.2.0 check --strict release/*.whl release/*.tar.gz
 (cd docs/assignment && "$OLDPWD/.venv/bin/python" -m zipfile --create ../../release/assignment.zip README.md ./*.py ./*.ipynb text)
 for experiment; do
     name=$(basename "$experiment")
