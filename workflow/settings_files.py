@@ -3,7 +3,7 @@
 Snakemake compares the content of such a file with its content when an output was made. If it has no records, as in a
 copied run, it compares dates: the file of a changed setting is newer than the outputs. Dates do not show that a job
 reads other files than before, if these are older than its outputs: the text of another test set, for example. If there
-are no records and the choice of text has changed, all files are therefore written again.
+are no records and the choice of inputs has changed, all files are therefore written again.
 """
 
 import atexit
@@ -20,8 +20,8 @@ from nmt.errors import UserError
 from nmt.io.files import write_text
 from nmt.io.locks import hold_folder
 
-TEXT_CHOICE = Path("settings/text_choice.json")
-"""The settings that decide which text the jobs read."""
+INPUT_CHOICE = Path("settings/input_choice.json")
+"""The settings that decide which files the jobs read."""
 HAS_RECORDS = Path(".snakemake/has_records")
 """An empty file. If it exists, Snakemake has records of all outputs."""
 RUN_LOCK = Path(".snakemake/run")
@@ -88,9 +88,9 @@ class SettingsFiles:
         for path, text in self.texts.items():
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
                 changed_paths.append(path)
-        if TEXT_CHOICE in changed_paths and not HAS_RECORDS.exists():
-            # The choice of text is written last. If this is killed before, the next call writes all files again.
-            changed_paths = [path for path in self.texts if path != TEXT_CHOICE] + [TEXT_CHOICE]
+        if INPUT_CHOICE in changed_paths and not HAS_RECORDS.exists():
+            # The choice of inputs is written last. If this is killed before, the next call writes all files again.
+            changed_paths = [path for path in self.texts if path != INPUT_CHOICE] + [INPUT_CHOICE]
 
         for path in changed_paths:
             write_text(path, self.texts[path])
@@ -100,7 +100,7 @@ class SettingsFiles:
                     f"{last_log}: from the future, so Snakemake would not notice changed settings: set the clock of"
                     " this machine; if it is right, call `find . -newermt now -exec touch {} +`"
                 )
-        if TEXT_CHOICE in changed_paths:
+        if INPUT_CHOICE in changed_paths:
             HAS_RECORDS.touch()
 
     def require_run_lock(self) -> None:

@@ -76,12 +76,13 @@ def get_test_settings(config: Config) -> dict[str, Any]:
     return {key: settings[key] for key in ("languages", "tokenization", "corpora")}
 
 
-def get_text_choice(config: Config) -> dict[str, Any]:
-    """Return the settings that decide which text the jobs read."""
+def get_input_choice(config: Config) -> dict[str, Any]:
+    """Return the settings that decide which text and which models the jobs read."""
     return {
         "corpora": config.use.model_dump(include={"train", "dev", "test"}),
         "data_from": config.data_from,
         "selection": config.selection.enabled,
+        "members": {name: config.systems[name].members for name in config.use.systems},
     }
 
 

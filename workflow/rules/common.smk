@@ -119,7 +119,7 @@ FINAL_STAGE = experiment.get_final_stage(CONFIG)
 # The settings of each kind of job, as small files that are inputs of the rules.
 SETTINGS_FILES = SettingsFiles()
 SETTINGS_FILES.add("run", CONFIG)
-SETTINGS_FILES.add("text_choice", job_settings.get_text_choice(CONFIG))
+SETTINGS_FILES.add("input_choice", job_settings.get_input_choice(CONFIG))
 
 # Size and date of the user's own files, an input of the rules that read them.
 USER_FILES = [file for _, file in experiment.collect_user_files(CONFIG)]
