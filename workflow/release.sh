@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2206
 snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
 for experiment; do
+    # without results all trainings are missing
     jobs="rule train"
     if [ -f "$experiment/results/report.html" ]; then
         jobs=$("${snakemake[@]}" "$experiment" --dry-run releases)

@@ -3,7 +3,7 @@
 Snakemake compares the content of such a file with its content when an output was made. If it has no records, as in a
 copied run, it compares dates: the file of a changed setting is newer than the outputs. Dates do not show that a job
 reads other files than before, if these are older than its outputs: the text of another test set, for example. If there
-are no records and the choice of inputs has changed, all files are therefore written again.
+are no records and the choice of inputs has changed, all files are therefore written again, so that every job runs.
 """
 
 import atexit
@@ -23,7 +23,7 @@ from nmt.io.locks import hold_folder
 INPUT_CHOICE = Path("settings/input_choice.json")
 """The settings that decide which files the jobs read."""
 HAS_RECORDS = Path(".snakemake/has_records")
-"""An empty file. If it exists, Snakemake has records of all outputs."""
+"""An empty file. If it exists, an output of which Snakemake has no record is older than the settings files."""
 RUN_LOCK = Path(".snakemake/run")
 """Folder of the lock that a Snakemake holds as long as it lives."""
 SNAKEMAKE_LOGS = Path(".snakemake/log")

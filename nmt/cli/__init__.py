@@ -140,8 +140,8 @@ def main() -> None:
     """Run the subcommand of the command line. An error of the input or of the system is printed as one line."""
     progress.clear_progress()
 
-    # A notebook sets MPLBACKEND for its own kernel. That backend may not be installed here, and figures in
-    # files need none.
+    # A notebook sets MPLBACKEND for its own kernel. That backend may not be installed here, and
+    # figures that are written to files need none.
     os.environ.pop("MPLBACKEND", None)
     try:
         commands(prog_name="nmt")

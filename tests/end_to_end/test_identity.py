@@ -171,7 +171,7 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     copied.finish()
     assert (copied.tables, copied.trainings) == (first, before + 2)
     shutil.rmtree(copied.folder / ".snakemake")
-    copied.finish(OTHER_TEST)  # its tokens are older than the translations
+    copied.finish(OTHER_TEST)  # the tokens of this text are older than the translations
     assert (copied.tables, copied.trainings) == (tables[OTHER_TEST], before + 2)
     shutil.rmtree(folder / "store")
     files = ["--configfile", str(folder / "tiny.yaml"), str(folder / "use.yaml")]

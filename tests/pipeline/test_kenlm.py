@@ -18,7 +18,7 @@ def test_provided_programs_run() -> None:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
         assert re.search("language models|lm_file|input.arpa", result.stdout + result.stderr)
     assert provide_programs(folder, 1) in ("the PATH", PYPI_PACKAGE)
-    # build.json is there where the workflow has used them in this checkout
+    # no file of the build is left; build.json is the workflow's record, if it has used the programs in this checkout
     assert {path.name for path in folder.iterdir()} - {"build.json"} == {*PROGRAMS, "lock"}
 
 
