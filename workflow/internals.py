@@ -17,7 +17,9 @@ from pipeline.monitor.jobs import Job, JobList
 
 PARTITION_RESOURCES = ("slurm_partition", "gpu_model")
 
-REPORTED_RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "time_limit_key")
+REPORTED_RESOURCES = (
+    *("runtime", "mem_mb", "mem_mb_per_cpu", "gpu", "gpu_model", "slurm_partition", "qos", "time_limit_key"),
+)
 """The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
 
 # --- the command line -------------------------------------------------------------------------------------------------

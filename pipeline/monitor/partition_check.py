@@ -6,19 +6,26 @@ Otherwise Slurm would refuse a job hours later, or the job would wait forever.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nmt.io.system import parse_slurm_duration, query_program
 from nmt.settings.base import suggest_name
 from pipeline.monitor.jobs import Job
 
+UNKNOWN_MEMORY_MB = 1
+"""The memory that Slurm states of a node whose memory is not configured."""
+
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """A group of equal nodes of a partition: their time limit in seconds, and whether they have GPUs."""
+    """A group of equal nodes of a partition: time limit in seconds, memory in MB, and types of their GPUs.
+
+    A GPU without a type has the type "".
+    """
 
     time_limit: float
-    has_gpus: bool
+    memory_mb: float
+    gpu_types: frozenset[str]
 
 
 def query_partitions() -> dict[str, list[NodeGroup]]:
@@ -27,16 +34,18 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
     Without Slurm's answer there are none.
     """
     node_groups: dict[str, list[NodeGroup]] = {}
-    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
+    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %m %G") or ""
     for line in answer.splitlines():
-        fields = line.split(maxsplit=2)
-        if len(fields) < 3:
+        fields = line.split(maxsplit=3)
+        if len(fields) < 4:
             continue
 
-        # a star marks the default partition: "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:a100:4"
-        name, limit, resources = fields
+        # a star marks the default partition: "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:a100:4(S:0-1)"
+        name, limit, memory, resources = fields
         time_limit = parse_slurm_duration(limit) or math.inf  # an unreadable limit limits nothing
-        group = NodeGroup(time_limit, has_gpus=re.search(r"\bgpu\b", resources) is not None)
+        memory_mb = float(memory) if memory.isdecimal() and int(memory) > UNKNOWN_MEMORY_MB else math.inf
+        gpu_types = re.findall(r"\bgpu\b(?::([^:,(]*[^:,(\d][^:,(]*))?", resources)
+        group = NodeGroup(time_limit, memory_mb, frozenset(gpu_types))
         node_groups.setdefault(name.rstrip("*"), []).append(group)
         if name.endswith("*"):
             node_groups.setdefault("", []).append(group)
@@ -47,15 +56,23 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
     node_groups = query_partitions()
 
-    # of a rule's jobs with equal requests, only the longest is checked: it comes last, and replaces the others
-    longest_jobs: dict[tuple[object, ...], Job] = {}
-    for job in sorted(jobs, key=lambda job: job.resources.get("runtime", 0)):
-        if not job.is_local:
-            requests = [job.resources.get(name) for name in ("slurm_partition", "gpu", "qos")]
-            longest_jobs[job.rule, *requests] = job
+    # jobs of a rule that request the same are checked once, with the longest time and the largest memory of all
+    requests: dict[tuple[object, ...], Job] = {}
+    for job in jobs:
+        if job.is_local:
+            continue
+        key = (
+            job.rule,
+            *(job.resources.get(name) for name in ("slurm_partition", "gpu", "gpu_model", "qos")),
+        )
+        other = requests.get(key, job)
+        maxima = {}
+        for name in ("runtime", "mem_mb"):
+            maxima[name] = max(job.resources.get(name, 0), other.resources.get(name, 0))
+        requests[key] = replace(job, resources={**job.resources, **maxima})
 
     problems: list[str] = []
-    for job in longest_jobs.values():
+    for job in requests.values():
         problems += _find_problems(node_groups, job)
     return list(dict.fromkeys(problems))
 
@@ -79,13 +96,39 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     if not groups:
         return
 
-    # 2. GPUs
+    # 2. GPUs, and their type
     location = f"partition {partition}" if partition else "the default partition"
-    if resources.get("gpu") and not any(group.has_gpus for group in groups):
-        yield f"jobs with a GPU: no node of {location} has one, as sinfo tells: set another slurm_partition"
-        return
+    if resources.get("gpu"):
+        groups = [group for group in groups if group.gpu_types]
+        if not groups:
+            yield f"jobs with a GPU: no node of {location} has one, as sinfo tells: set another slurm_partition"
+            return
+        gpu_model = resources.get("gpu_model", "")
+        known_types = sorted(frozenset().union(*(group.gpu_types for group in groups)) - {""})
+        if gpu_model:
+            groups = [group for group in groups if gpu_model in group.gpu_types]
+        if not groups:
+            known = (
+                f"known: {', '.join(known_types)}" if known_types else "its GPUs have no type: leave it empty"
+            )
+            suggestion = suggest_name(gpu_model, known_types)
+            yield f"gpu_model: found {gpu_model!r}, which {location} lacks{suggestion}; {known}"
+            return
 
-    # 3. time; a quality of service may lift the limits
+    # 3. memory
+    memory_mb = max(group.memory_mb for group in groups)
+    requested_mb = resources.get("mem_mb", 0)
+    if requested_mb > memory_mb and not resources.get("mem_mb_per_cpu"):
+        granted_gb = math.floor(memory_mb / 1000)
+        remedy = "name another partition"
+        if job.rule == "train":
+            remedy = f"set resources.train_memory_gb to {granted_gb} or less, or {remedy}"
+        yield (
+            f"{job.rule}: a job asks for {requested_mb / 1000:,g} GB of memory, but no node of {location} has more"
+            f" than {granted_gb}: {remedy}"
+        )
+
+    # 4. time; a quality of service may lift the limits
     time_limit = max(group.time_limit for group in groups)
     minutes = resources.get("runtime", 0)
     if not resources.get("qos") and 60 * minutes > time_limit:

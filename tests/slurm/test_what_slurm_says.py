@@ -16,13 +16,17 @@ TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_l
 
 @pytest.mark.slow
 def test_partitions_and_time_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
-    groups = [NodeGroup(86400, True)]
+    groups = [NodeGroup(86400, 100000, frozenset({""}))]
     assert query_partitions() == {"": groups, "cpu": groups, "gpu": groups, "urgent": groups}
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}
     job = Job("train", {}, (), "logs/train/a.log", True, False, resources)
     assert find_unsatisfiable_jobs([job]) == []
     (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"runtime": 1441})])
     assert "grants 24:" in line
+    (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"mem_mb": 100_001})])
+    assert "more than 100:" in line
+    (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"gpu_model": "h100"})])
+    assert "have no type" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]
     command += [f"--output={tmp_path}/%j.log", f"--wrap={sys.executable} -c '{TIME_LEFT}'"]

@@ -10,10 +10,10 @@ from pipeline.monitor.jobs import Job
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 
 SINFO = """\
-cpu* 12:00:00 (null)
-gpu 2-00:00:00 gpu:a100:4
-gpu 2-00:00:00 gpu:h200:8(S:0-1),shard:8
-long infinite gpu:2
+cpu* 12:00:00 64000 (null)
+gpu 2-00:00:00 512000 gpu:a100:4
+gpu 2-00:00:00 1000000 gpu:h200:8(S:0-1),shard:8
+long infinite 1 gpu:2
 """
 
 
@@ -61,6 +61,26 @@ def test_partition_without_gpu(partition: str) -> None:
 def test_too_much_time(job: Job) -> None:
     (line,) = find_unsatisfiable_jobs([make_job(job.rule, "long"), job])
     assert f"{job.rule}: a job asks for" in line
+
+
+def test_too_much_memory() -> None:
+    assert find_unsatisfiable_jobs([training_job(mem_mb=600_000)]) == []
+    (line,) = find_unsatisfiable_jobs(
+        [training_job(mem_mb=600_000, gpu_model="a100"), training_job(mem_mb=1)]
+    )
+    assert "train: a job asks for 600 GB" in line and "set resources.train_memory_gb to 512 or less" in line
+    # memory by core, and a node whose memory Slurm does not know
+    assert find_unsatisfiable_jobs([training_job(mem_mb=2_000_000, mem_mb_per_cpu=8000)]) == []
+    assert find_unsatisfiable_jobs([training_job("long", mem_mb=2_000_000)]) == []
+
+
+@pytest.mark.parametrize(
+    ("partition", "words"), [("gpu", "did you mean `h200`?; known: a100, h200"), ("long", "have no type")]
+)
+def test_unknown_type_of_gpu(partition: str, words: str) -> None:
+    assert find_unsatisfiable_jobs([training_job(gpu_model="h200")]) == []
+    (line,) = find_unsatisfiable_jobs([training_job(partition, gpu_model="h100")])
+    assert "gpu_model: found 'h100'" in line and words in line
 
 
 def test_advised_hours_are_granted(slurm: Path) -> None:

@@ -73,7 +73,7 @@ def test_full_disk_is_a_warning(
 
 
 def test_preflight_checks_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = slurm_of(tmp_path, "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:h200:8")
+    programs = slurm_of(tmp_path, "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:h200:8")
     (programs / "scontrol").symlink_to("squeue")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
