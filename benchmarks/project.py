@@ -13,11 +13,9 @@ from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, WordIds
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
-from nmt.cli.model import FREQUENT_WORDS, LIKELY_TRANSLATIONS
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding import beam_search
-from nmt.decoding.shortlist import Shortlist
 from nmt.model import model_types
 from nmt.settings import training
 from nmt.settings.decoding import Decoding
@@ -39,8 +37,6 @@ PRECISIONS: dict[str, Precision] = {
     "rnnsearch": "fp32",
     "rnnsearch-bf16": "bf16",
     "rnnsearch-int8": "int8",
-    "rnnsearch-fp32-shortlist": "fp32",
-    "rnnsearch-int8-shortlist": "int8",
 }
 """The project's contenders that translate."""
 
@@ -117,13 +113,12 @@ class Training(Contender):
 
 
 class Search(Contender):
-    """Translates, in the precision and with the shortlist that the contender's name tells."""
+    """Translates, in the precision that the contender's name tells."""
 
     def __init__(self, name: str, sizes: Sizes) -> None:
         precision = PRECISIONS[name]
         check_precision(precision, CPU)
         super().__init__(name, sizes, precision)
-        self.shortlist = sample_shortlist(sizes.vocabulary) if name.endswith("-shortlist") else None
         self.model.eval()
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # no sentence ends
@@ -142,15 +137,5 @@ class Search(Contender):
             source_lengths=np.full(len(sources), steps - 1),
             decoding=Decoding.model_validate(self.decoding | changes),
             forbid_unknown=False,
-            candidates=self.shortlist.select_candidates(batch.source) if self.shortlist else None,
         )
         return [len(n_best[0].ids) for n_best in n_best_lists]
-
-
-def sample_shortlist(vocabulary: int) -> Shortlist:
-    """Return a shortlist with random likely words. A batch has more of them than in real text."""
-    frequent_words = min(FREQUENT_WORDS, vocabulary - 1)
-    shape = (vocabulary, LIKELY_TRANSLATIONS)
-    likely_words = np.random.default_rng(3).integers(frequent_words, vocabulary, shape)
-    likely_words[END] = END
-    return Shortlist(torch.from_numpy(likely_words), frequent_words, vocabulary)

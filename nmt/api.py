@@ -25,13 +25,10 @@ class Model:
         has_attention: whether the model has attention.
     """
 
-    def __init__(
-        self, folders: Sequence[Path], compute: ComputeOptions, shortlist: Path | None = None
-    ) -> None:
+    def __init__(self, folders: Sequence[Path], compute: ComputeOptions) -> None:
         """Use `nmt.load`."""
         self.text_settings, self.compute = read_common_text_settings(folders), compute
         # PyTorch is imported after the settings were checked, since the import takes seconds.
-        from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
         decoding = self.text_settings.decoding_settings(compute, TranslateOptions())
@@ -43,7 +40,6 @@ class Model:
             matmul_library="auto",
             announced=False,
         )
-        self._shortlist = load_shortlist(shortlist, self.trained_models) if shortlist else None
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.trained_models]
         self.languages = self.text_settings.languages.source, self.text_settings.languages.target
@@ -65,7 +61,6 @@ class Model:
             self.compute,
             n_best=n_best,
             keep_attention=keep_attention,
-            shortlist=self._shortlist,
         )
 
     @overload
@@ -170,9 +165,7 @@ class Model:
         return translations[0] if isinstance(source, str) else translations
 
 
-def load(
-    folder: str | Path, *other_folders: str | Path, shortlist: str | Path | None = None, **options: Any
-) -> Model:
+def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Model:
     """Load a trained model, or several as an ensemble.
 
     This sets PyTorch's number of threads and its deterministic mode for the whole process. From then on, the process
@@ -183,7 +176,6 @@ def load(
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
         other_folders: folders of further models, which form an ensemble with it.
-        shortlist: a file that `nmt shortlist` wrote. The model then writes only words that are likely translations.
         options: keys of `nmt.settings.decoding.ComputeOptions`, as in `nmt translate`: device ("cpu", "cuda" or
             "auto"), threads, precision ("fp32", "bf16" or "int8"), batch_size.
 
@@ -193,7 +185,7 @@ def load(
     folders = [Path(path) for path in (folder, *other_folders)]
     compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
-        return Model(folders, compute, Path(shortlist) if shortlist else None)
+        return Model(folders, compute)
 
 
 def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:

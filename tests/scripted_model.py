@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from nmt.model.encoder_decoder import Encoded, Prediction
-from nmt.model.output_layer import Candidates
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class ScriptedModel:
         rows = [after.get(word, [0.0] * len(first)) for word in range(len(first))]
         self.table = torch.tensor([*rows, first], dtype=torch.float64).log()
 
-    def start_search(self, encoded: ScriptedSources, candidates: Candidates | None = None) -> ScriptedSteps:
+    def start_search(self, encoded: ScriptedSources) -> ScriptedSteps:
         """The way through so many sources."""
         return ScriptedSteps(self.table, len(encoded))
 

@@ -118,7 +118,6 @@ SECTIONS = {
     },
     "Train a model and share it": {
         "train": "nmt.cli.train:train",
-        "shortlist": "nmt.cli.model:shortlist",
         "unpack": "nmt.cli.model:unpack",
     },
     "Run an experiment": find_pipeline_commands(),

@@ -1,4 +1,4 @@
-"""The subcommands that make a trained model usable by others: model package, model release, unpack and shortlist."""
+"""The subcommands that make a trained model usable by others: model package, model release and unpack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import click
 from nmt.cli.options import (
     FILE,
     FOLDER,
-    file_option,
     model_option,
     output_option,
     parse_settings,
@@ -18,8 +17,6 @@ from nmt.cli.options import (
 )
 from nmt.settings.decoding import TextSettings
 from nmt.settings.paper import add_text_defaults
-
-LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 
 
 @click.command(short_help="Write text.json into the folder of a model, so that it can translate raw text.")
@@ -79,45 +76,3 @@ def unpack(archives: Sequence[Path], output: Path) -> None:
 
     for archive in archives:
         click.echo(unpack_model(archive, output))
-
-
-@click.command(short_help="Write a shortlist: the likely translations of each source word.")
-@model_option
-@file_option(
-    "--bitext",
-    "Folder of the binarized training text of the model: data/binary/train of its experiment.",
-    metavar="FOLDER",
-)
-@click.option(
-    "--likely",
-    "likely_count",
-    type=click.IntRange(1, 100_000),
-    default=LIKELY_TRANSLATIONS,
-    show_default=True,
-    help="Number of target words per source word.",
-)
-@click.option(
-    "--frequent",
-    "frequent_count",
-    type=click.IntRange(0),
-    default=FREQUENT_WORDS,
-    show_default=True,
-    help="Number of the most frequent target words, which are allowed in every sentence.",
-)
-@file_option("--output", "File for `nmt translate --shortlist`.")
-def shortlist(model_path: Path, bitext: Path, likely_count: int, frequent_count: int, output: Path) -> None:
-    """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
-
-    These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
-    """
-    from nmt.data.bitext import Bitext
-    from nmt.decoding.shortlist import make_shortlist
-    from nmt.store.trained_model import read_vocabularies
-
-    make_shortlist(
-        vocabularies=read_vocabularies(model_path),
-        bitext=Bitext.open(bitext),
-        likely_count=likely_count,
-        frequent_count=frequent_count,
-        output=output,
-    )

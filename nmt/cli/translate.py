@@ -69,13 +69,6 @@ _json_option = click.option(
     help="Plot the attention of the first line as in Figure 3 (.png, .pdf or .svg). The files of further lines have "
     "-2, -3 and so on before the extension of FILE.",
 )
-@click.option(
-    "--shortlist",
-    type=PATH,
-    metavar="FILE",
-    help="Restrict translations to frequent words and the likely translations of the source words. This is faster with "
-    "a large vocabulary. `nmt shortlist` writes FILE.",
-)
 @add_settings_options(ComputeOptions, "compute")
 def translate(
     model_paths: tuple[Path, ...],
@@ -86,7 +79,6 @@ def translate(
     alignment: Literal["pharaoh", "weights", "none"] | None,
     as_json: bool,
     plot: Path | None,
-    shortlist: Path | None,
     compute: ComputeOptions,
 ) -> None:
     """Translate FILE, or standard input, line by line: raw text in, raw text out.
@@ -101,7 +93,7 @@ def translate(
     that are not UTF-8 become U+FFFD.
     """
     with exit_quietly_on_signals():
-        model = Model(model_paths, compute, shortlist)
+        model = Model(model_paths, compute)
 
         # 1. check the options, and make the translator and the function that formats its translations
         alignment_form = None if alignment == "none" else alignment

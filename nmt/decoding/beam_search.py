@@ -28,7 +28,6 @@ from torch import Tensor
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import DecoderState, Encoded, Prediction
-from nmt.model.output_layer import Candidates
 from nmt.settings.decoding import SearchSettings
 
 SYNC_EVERY = 8
@@ -40,7 +39,7 @@ COMPACT_BELOW = 7 / 8
 class Searchable(Protocol):
     """A model that can be searched: an `EncoderDecoder` or an `Ensemble`."""
 
-    def start_search(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
+    def start_search(self, encoded: Any) -> DecoderState:
         """Return the `DecoderState` of a search over encoded sentences."""
 
 
@@ -73,7 +72,6 @@ def search(
     source_lengths: NDArray[np.int64],
     decoding: SearchSettings,
     forbid_unknown: bool,
-    candidates: Candidates | None = None,
     keep_attention: bool = False,
 ) -> list[list[Hypothesis]]:
     """Return up to `n_best` hypotheses for each sentence, best first.
@@ -88,7 +86,6 @@ def search(
         source_lengths: their numbers of words, without the end symbol, (B,).
         decoding: settings of the search.
         forbid_unknown: whether the unknown word must not be written.
-        candidates: the words that may be written; None: all.
         keep_attention: whether hypotheses have their attention. For each sentence, this takes as many numbers as the
             product of its source words, its target words and the beam size.
 
@@ -96,7 +93,7 @@ def search(
         UserError: the model computes no probabilities (NaN).
     """
     search_rows = partial(search_once, model, decoding=decoding, keep_attention=keep_attention)
-    results = search_rows(encoded, source_lengths, candidates, decoding.beam, forbid_unknown)
+    results = search_rows(encoded, source_lengths, decoding.beam, forbid_unknown)
     for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
         unfinished_rows = np.array(
             [row for row, hypotheses in enumerate(results) if not hypotheses[0].finished]
@@ -109,9 +106,8 @@ def search(
         for start in range(0, len(unfinished_rows), chunk_size):
             rows = unfinished_rows[start : start + chunk_size]
             row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
-            row_candidates = candidates.select(row_tensor) if candidates else None
             new_results = search_rows(
-                encoded.select(row_tensor), source_lengths[rows], row_candidates, beam_size, forbid_in_retry
+                encoded.select(row_tensor), source_lengths[rows], beam_size, forbid_in_retry
             )
             for row, hypotheses in zip(rows, new_results, strict=True):
                 results[row] = hypotheses
@@ -149,7 +145,6 @@ def search_once(
     model: Searchable,
     encoded: Encoded,
     source_lengths: NDArray[np.int64],
-    candidates: Candidates | None,
     beam_size: int,
     forbid_unknown: bool,
     decoding: SearchSettings,
@@ -162,8 +157,8 @@ def search_once(
     left.
     """
     max_steps = decoding.max_length_factor * (source_lengths + 1)  # (B,)
-    state = model.start_search(encoded, candidates)
-    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, keep_attention)
+    state = model.start_search(encoded)
+    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, keep_attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
     for step in range(int(max_steps.max())):
         active_hypotheses = beams.find_active_hypotheses() if sync_every_step else None
@@ -202,7 +197,6 @@ def advance_beams(
     is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * H,)
     if active_hypotheses is not None:
         is_too_short = is_too_short[active_hypotheses]
-    # The special symbols have the first columns, also in a shortlist.
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
     if forbid_unknown:
         prediction.log_probs[:, UNKNOWN] = -torch.inf
@@ -253,15 +247,13 @@ class Beams:
         max_steps: NDArray[np.int64],
         decoding: SearchSettings,
         beam_size: int,
-        candidates: Candidates | None,
         keep_attention: bool,
     ) -> None:
-        """Start with an empty hypothesis of each sentence. `candidates`: the words of a shortlist; None means all."""
+        """Start with an empty hypothesis of each sentence."""
         device, sentence_count = encoded.tensor.device, len(encoded)
         self.decoding = decoding
         self.beam_size = beam_size
         self.keep_attention = keep_attention
-        self.candidate_ids = candidates.ids if candidates else None
 
         # the index of each sentence in the batch, and limits for the steps of its search, (B,)
         self.batch_indices = np.arange(sentence_count)
@@ -333,29 +325,26 @@ class Beams:
         # 1. the k likeliest words of each hypothesis, since no others can be among the K best continuations. k is K, or
         # V if that is smaller.
         k = min(self.beam_size, word_log_probs.shape[1])
-        word_scores, word_columns = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
+        word_scores, words = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
         if active_hypotheses is not None:  # hypotheses that are not active have no words: (B * H, k)
             shape = self.scores.numel(), k
             word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(
                 0, active_hypotheses, word_scores
             )
-            word_columns = word_columns.new_zeros(shape).index_copy_(0, active_hypotheses, word_columns)
+            words = words.new_zeros(shape).index_copy_(0, active_hypotheses, words)
 
         # 2. put all continuations of a sentence into one row, and pad it to K columns if it is shorter
         scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, H * k)
-        word_columns = word_columns.view_as(scores)
+        words = words.view_as(scores)
         padding = self.beam_size - scores.shape[1]
         if padding > 0:
             scores = torch.nn.functional.pad(scores, (0, padding), value=-torch.inf)
-            word_columns = torch.nn.functional.pad(word_columns, (0, padding))
+            words = torch.nn.functional.pad(words, (0, padding))
 
         # 3. the K best of each row. Index i continues hypothesis i // k. Padding (-inf) may have any hypothesis.
         log_probs, indices = stable_topk(scores, self.beam_size)
         parents = (indices // k).clamp_(max=self.scores.shape[1] - 1)
-        ids = word_columns.gather(1, indices)
-        if self.candidate_ids is not None:
-            ids = self.candidate_ids[ids]
-        return log_probs, parents, ids
+        return log_probs, parents, words.gather(1, indices)
 
     def _find_ended_searches(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
         """Return whether the search of each sentence ends, (B,), given its new hypotheses, (B, K).

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, Prediction
-from nmt.model.output_layer import Candidates
 from nmt.settings.decoding import Average
 
 
@@ -51,11 +50,11 @@ class Ensemble:
         """Encode padded sources (S, B) with their lengths (B,)."""
         return EnsembleEncoded([model.encode(source, lengths) for model in self.models])
 
-    def start_search(self, encoded: EnsembleEncoded, candidates: Candidates | None = None) -> EnsembleState:
+    def start_search(self, encoded: EnsembleEncoded) -> EnsembleState:
         """Return the `DecoderState` of a search over encoded sentences."""
         states = []
         for model, encoded_by_model in zip(self.models, encoded.by_model, strict=True):
-            states.append(model.start_search(encoded_by_model, candidates))
+            states.append(model.start_search(encoded_by_model))
         return EnsembleState(states, self.average)
 
 

@@ -22,7 +22,6 @@ from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.forced_decoding import WordScores, to_word_scores
-from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
@@ -41,7 +40,6 @@ class SentenceTranslator:
         forbid_unknown: whether translations must not contain [UNK].
         keep_attention: whether hypotheses have their attention, if any model has attention.
         average: whether an ensemble averages probabilities or their logarithms.
-        shortlist: the allowed target words for each sentence; None for all.
     """
 
     models: Sequence[TrainedModel]
@@ -49,7 +47,6 @@ class SentenceTranslator:
     forbid_unknown: bool
     keep_attention: bool = True
     average: Average = "probability"
-    shortlist: Shortlist | None = None
 
     @torch.no_grad()
     def search_batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
@@ -64,7 +61,6 @@ class SentenceTranslator:
             source_lengths=np.array([len(vocabulary.ids(tokens)) for tokens in sources]),
             decoding=self.decoding,
             forbid_unknown=self.forbid_unknown,
-            candidates=self.shortlist.select_candidates(batch.source) if self.shortlist else None,
             keep_attention=self.keep_attention,
         )
 
@@ -180,7 +176,6 @@ class TextTranslator:
         *,
         n_best: int = 1,
         keep_attention: bool = False,
-        shortlist: Shortlist | None = None,
     ) -> None:
         """Take the models, their text settings, and the options.
 
@@ -191,7 +186,6 @@ class TextTranslator:
             compute: batch size, threads, device and precision.
             n_best: translations per line; a smaller beam is raised to this number.
             keep_attention: whether translations have their attention, if the models have any.
-            shortlist: the allowed target words for each line; None for all.
         """
         has_attention = any(model.run.has_attention for model in models)
         unknown_words = text_settings.unknown_word_policy(options)
@@ -216,7 +210,6 @@ class TextTranslator:
             decoding,
             forbid_unknown=unknown_words == "forbid",
             keep_attention=self._keep_attention or self._copy_unknown,
-            shortlist=shortlist,
         )
 
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:

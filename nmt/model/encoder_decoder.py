@@ -16,7 +16,7 @@ from torch import Generator, Tensor, nn
 from nmt.backend.matmul import BackendModule
 from nmt.data.batches import Batch, word_mask
 from nmt.model.loss import SummedNLL
-from nmt.model.output_layer import Candidates, OutputLayer
+from nmt.model.output_layer import OutputLayer
 from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
 
@@ -133,8 +133,8 @@ class EncoderDecoder(BackendModule, ABC):
         """
 
     @abstractmethod
-    def start_search(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
-        """Return the state of a search over encoded sentences, restricted to the candidate words if there are any."""
+    def start_search(self, encoded: Any) -> DecoderState:
+        """Return the state of a search over encoded sentences."""
 
     def sentence_vectors(self, encoded: Any) -> Tensor | None:
         """Return the fixed vector of each sentence, (B, size); None if sentences are not encoded as one vector."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from nmt.backend.matmul import BackendModule
 from nmt.model.encoder_decoder import DecoderState, DecoderValues, Encoded, EncoderDecoder, Prediction
 from nmt.model.gru import GRUCell, scan_gru, write_gru_step
-from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities
+from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
 from nmt.settings.model_types import GatedDecoderArchitecture
 
@@ -168,9 +168,9 @@ class GatedEncoderDecoder(EncoderDecoder):
             yield (output_states, previous_words[block], contexts), attention
             state = states[-1]
 
-    def start_search(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
+    def start_search(self, encoded: Annotations) -> DecoderState:
         """See `EncoderDecoder.start_search`."""
-        return GatedDecoderState(self, encoded, candidates)
+        return GatedDecoderState(self, encoded)
 
 
 class GatedDecoderState:
@@ -182,9 +182,7 @@ class GatedDecoderState:
     instead of once per hypothesis and step.
     """
 
-    def __init__(
-        self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None
-    ) -> None:
+    def __init__(self, model: GatedEncoderDecoder, encoded: Annotations) -> None:
         unit, output_layer = model.decoder.unit, model.readout
         self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()
         self.order = model.architecture.step_order
@@ -197,7 +195,6 @@ class GatedDecoderState:
         self.UV_o = output_layer.prepare_once(  # (N + M, 2L)
             "search", lambda: torch.cat([output_layer.U_o, output_layer.V_o])
         )
-        self.word_probabilities = WordProbabilities(output_layer, model.target_vocabulary_size, candidates)
 
         # [C_z C_r C C_o] h_j, (B, S, 3N + 2L)
         context_weights = model.prepare_once(
@@ -238,9 +235,7 @@ class GatedDecoderState:
             torch.cat([state, previous_words], dim=1), self.UV_o, readout.b_t
         )
         features = readout.apply_maxout(pre_activations.add_(terms))
-        log_probs = self.word_probabilities.compute_log_probs(
-            features, self.state.shape[1], active_hypotheses
-        )
+        log_probs = readout.compute_log_probs(features, self.model.target_vocabulary_size)
         return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
@@ -254,7 +249,6 @@ class GatedDecoderState:
         """See `DecoderState.select_sentences`."""
         self.encoded, self.annotation_terms = self.encoded.select(rows), self.annotation_terms[rows]
         self.state, self.previous_words = self.state[rows], self.previous_words[rows]
-        self.word_probabilities.select_sentences(rows)
 
     def _next_state(self, state: Tensor, embedded: Tensor, unit_terms: Tensor) -> Tensor:
         """Return s_i = f(s_{i-1}, y, c_i), (B, K, N).

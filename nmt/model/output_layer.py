@@ -10,12 +10,11 @@ Models call their output layer `readout`, since the names of its weights in mode
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.matmul import BackendModule, PreparedWeight
+from nmt.backend.matmul import BackendModule
 from nmt.model.weights import create_weight
 from nmt.settings.model_types import GatedDecoderArchitecture
 
@@ -32,65 +31,19 @@ class OutputLayer(BackendModule, ABC):
 
     def forward(self, *inputs: Tensor) -> Tensor:
         """Return the logits, (P, V)."""
-        return self.backend.affine(self.compute_features(*inputs), self.prepared_W_o(), self.b_o)
+        return self.compute_logits(self.compute_features(*inputs))
 
-    def prepared_W_o(self) -> PreparedWeight:
-        """Return W_o, (F, V), prepared for products."""
-        return self.prepare_once("W_o", lambda: self.W_o)
+    def compute_logits(self, features: Tensor) -> Tensor:
+        """Return the logits, (P, V), from the features, (P, F)."""
+        W_o = self.prepare_once("W_o", lambda: self.W_o)
+        return self.backend.affine(features, W_o, self.b_o)
 
+    def compute_log_probs(self, features: Tensor, vocabulary_size: int) -> Tensor:
+        """Return log p of each word that a search may write, (R, V), from the features, (R, F).
 
-@dataclass(frozen=True)
-class Candidates:
-    """The words that a search may write: ids in ascending order (W,), and True where a sentence omits one (B, W)."""
-
-    ids: Tensor
-    mask: Tensor
-
-    def select(self, rows: Tensor) -> Candidates:
-        """Return the candidates of the sentences at `rows`."""
-        return Candidates(self.ids, self.mask[rows])
-
-
-class WordProbabilities:
-    """The distribution of the next word in a search, over all words or over the candidates of each sentence."""
-
-    def __init__(
-        self, output_layer: OutputLayer, vocabulary_size: int, candidates: Candidates | None
-    ) -> None:
-        """Prepare the weights of all words or of the candidates. `vocabulary_size` is V without `unused_ids`."""
-        self.backend = output_layer.backend
-        self.vocabulary_size = vocabulary_size
-        self.candidates = candidates
-        self.bias: Tensor = output_layer.b_o
-        if candidates is None:
-            self.weights = output_layer.prepared_W_o()
-        else:
-            candidate_weights = output_layer.W_o.index_select(1, candidates.ids)  # (F, W)
-            self.weights = self.backend.prepare_weight(candidate_weights)
-            self.bias = self.bias[candidates.ids]
-
-    def compute_log_probs(self, features: Tensor, beam_size: int, active_hypotheses: Tensor | None) -> Tensor:
-        """Return log p of the next word, (R, V) or (R, W).
-
-        Args:
-            features: the features that W_o multiplies, (R, F).
-            beam_size: hypotheses per sentence, K.
-            active_hypotheses: indices into B * K of the hypotheses of `features`, (R,); None for all.
+        The `unused_ids` take part in the softmax, but are no words of the vocabulary.
         """
-        logits = self.backend.affine(features, self.weights, self.bias)
-        if self.candidates is not None:
-            if active_hypotheses is None:
-                active_hypotheses = torch.arange(len(features), device=features.device)
-            is_omitted = self.candidates.mask[active_hypotheses // beam_size]  # (R, W)
-            logits.masked_fill_(is_omitted, -torch.inf)
-
-        # The `unused_ids` take part in the softmax, but no search writes them.
-        return logits.log_softmax(dim=1)[:, : self.vocabulary_size]
-
-    def select_sentences(self, rows: Tensor) -> None:
-        """Keep only the sentences at `rows`."""
-        if self.candidates is not None:
-            self.candidates = self.candidates.select(rows)
+        return self.compute_logits(features).log_softmax(dim=1)[:, :vocabulary_size]
 
 
 class MaxoutOutputLayer(OutputLayer):

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.data.bitext import Bitext
 from nmt.data.meta import ARRAYS
-from nmt.decoding import shortlist
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
@@ -41,10 +39,6 @@ def read_model(folder: Path) -> None:
     trained_model.load_model(folder / "model", CPU)
 
 
-def read_shortlist(folder: Path) -> None:
-    shortlist.load_shortlist(folder / "shortlist", [trained_model.load_model(folder / "model", CPU)])
-
-
 def read_decoded(folder: Path) -> None:
     list(read_translations(folder / "out.jsonl"))
 
@@ -60,23 +54,15 @@ FILES: dict[str, Callable[[Path], None]] = {
     "model/source.tsv": read_model,
     "model/target.tsv": read_model,
     "model/final_state.safetensors": read_state,
-    "shortlist": read_shortlist,
     "out.jsonl": read_decoded,
 }
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bitext, a model trained on it, its shortlist, and translations by it."""
+    """A bitext, a model trained on it, and translations by it."""
     folder = tmp_path_factory.mktemp("made")
     model = trained_model.load_model(train(folder), CPU)
-    shortlist.make_shortlist(
-        (model.source_vocabulary, model.target_vocabulary),
-        Bitext.open(folder / "bitext"),
-        3,
-        4,
-        folder / "shortlist",
-    )
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"

@@ -20,7 +20,7 @@ from torch.nn.functional import pad
 from nmt.backend.matmul import BackendModule
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import DecoderValues, Encoded, EncoderDecoder, Prediction
-from nmt.model.output_layer import Candidates, OutputLayer, WordProbabilities
+from nmt.model.output_layer import OutputLayer
 from nmt.model.weights import Initializer, create_weight, uniform
 from nmt.settings.model_types import LSTMArchitecture
 
@@ -222,19 +222,18 @@ class DeepLSTM(EncoderDecoder):
         embedded: Tensor = self.target_embedding(end_symbols)
         return embedded
 
-    def start_search(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
+    def start_search(self, encoded: SentenceVector) -> DeepLSTMState:
         """See `EncoderDecoder.start_search`."""
-        return DeepLSTMState(self, encoded, candidates)
+        return DeepLSTMState(self, encoded)
 
 
 class DeepLSTMState:
     """The `DecoderState` of a deep LSTM, with h and c of every layer, (layers, B, K, N) each."""
 
-    def __init__(self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None) -> None:
+    def __init__(self, model: DeepLSTM, encoded: SentenceVector) -> None:
         self.model = model
         self.h, self.c = encoded.h.transpose(0, 1).unsqueeze(2), encoded.c.transpose(0, 1).unsqueeze(2)
         self.previous_words = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
-        self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary_size, candidates)
 
     def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
@@ -248,7 +247,7 @@ class DeepLSTMState:
         features = states.h[-1]
         if active_hypotheses is not None:
             features = features[active_hypotheses]
-        log_probs = self.word_probabilities.compute_log_probs(features, self.h.shape[2], active_hypotheses)
+        log_probs = self.model.readout.compute_log_probs(features, self.model.target_vocabulary_size)
         return Prediction(log_probs, attention=None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
@@ -260,7 +259,6 @@ class DeepLSTMState:
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
         self.h, self.c, self.previous_words = self.h[:, rows], self.c[:, rows], self.previous_words[rows]
-        self.word_probabilities.select_sentences(rows)
 
 
 Model = DeepLSTM

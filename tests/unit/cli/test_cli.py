@@ -41,7 +41,7 @@ def test_backend_of_a_notebook_is_ignored() -> None:
 def test_modules_of_working_folder_are_ignored(tmp_path: Path) -> None:
     for name in ("random", "json", "torch"):
         (tmp_path / f"{name}.py").write_text("1 / 0\n", encoding="utf-8")
-    assert nmt("shortlist", "--help", cwd=tmp_path).returncode == 0
+    assert nmt("score", "--help", cwd=tmp_path).returncode == 0
     assert nmt("translate", "--model", "none", cwd=tmp_path).returncode == 2
 
 

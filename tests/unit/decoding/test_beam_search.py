@@ -15,7 +15,6 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Beams, Hypothesis, stable_topk, stable_topk_of_long_rows
 from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
 from tests.messages import refused
@@ -70,12 +69,10 @@ def search_n_best(
     model: EncoderDecoder | Ensemble,
     sources: list[list[int]],
     forbid: bool = False,
-    shortlist: Shortlist | None = None,
     **changes: object,
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
-    candidates = shortlist.select_candidates(pad_sources(model, sources)[0]) if shortlist else None
-    return beam_search.search(model, encoded, lengths, decoding(**changes), forbid, candidates)
+    return beam_search.search(model, encoded, lengths, decoding(**changes), forbid)
 
 
 def search(

@@ -10,7 +10,6 @@ from torch import Tensor
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.output_layer import Candidates, WordProbabilities
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import by_loops, interpretations, small_model
@@ -98,22 +97,3 @@ def test_search_steps_match_loops(model_type: ModelTypeName, changes: dict[str, 
         nll -= float(state.predict().log_probs[0, word])
         state.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     assert nll == pytest.approx(float(nll_by_loops(model, [PAIRS[1]])), rel=1e-10)
-
-
-def test_candidates_of_each_sentence() -> None:
-    """Two hypotheses for each of two sentences, of which some have ended, and one sentence then ends."""
-    output_layer = small_model("rnnsearch").readout
-    omitted = torch.tensor([[False, True, False], [True, False, False]])
-    words = WordProbabilities(output_layer, 7, Candidates(torch.tensor([2, 4, 5]), omitted))
-    features = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-
-    logits = (features @ output_layer.W_o + output_layer.b_o)[:, [2, 4, 5]]
-    logits[:2, 1] = logits[2:, 0] = -torch.inf
-    expected = logits.log_softmax(dim=1)
-
-    torch.testing.assert_close(words.compute_log_probs(features, 2, None), expected)
-    active_hypotheses = torch.tensor([1, 2])
-    log_probs = words.compute_log_probs(features[active_hypotheses], 2, active_hypotheses)
-    torch.testing.assert_close(log_probs, expected[active_hypotheses])
-    words.select_sentences(torch.tensor([1]))
-    torch.testing.assert_close(words.compute_log_probs(features[2:], 2, None), expected[2:])
