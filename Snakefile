@@ -32,8 +32,6 @@ except ModuleNotFoundError as error:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/paths.smk"
-include: "workflow/rules/job_functions.smk"
 
 
 # The image in which jobs run under `--sdm apptainer` (container/nmt.def); ignored otherwise. Its path is relative to the
@@ -74,15 +72,15 @@ rule data:
         BITEXT["train"],
         BITEXT["dev"],
         VOCABULARIES.values(),
-        set_file("test", SOURCE),
-        set_file("test", TARGET),
+        paths.set_file("test", SOURCE),
+        paths.set_file("test", TARGET),
         DATA_REPORT,
 
 
 rule models:
     """The trained models that the results show, each in a folder that translates raw text."""
     input:
-        model_files(plan.selected_runs),
+        paths.model_files(plan.selected_runs),
         expand("models/{run}/text.json", run=plan.trained_runs),
 
 
@@ -95,16 +93,9 @@ rule releases:
 include: "workflow/rules/start.smk"
 
 
-internals.use_default_partition(workflow, list_rules_without_gpu())
-
-
-if CHECK_ONLY:
-
-    rule preflight:
-        """Always pending, so that Snakemake calls `onstart` even if all files exist."""
-        input:
-            [],
+internals.use_default_partition(workflow, jobs.list_rules_without_gpu())
 
 
 onstart:
-    check_run()
+    if not IS_SUBMITTED_JOB:
+        start_run()

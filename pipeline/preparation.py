@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -225,6 +225,7 @@ def prepare_shard(
     tokens: SideFiles,
     word_counts: SideFiles,
     counts: Path,
+    settings: Mapping[str, Any],
 ) -> None:
     """Clean and tokenize a shard, and write its counts.
 
@@ -235,7 +236,8 @@ def prepare_shard(
         tokenization: settings of the tokenizer; None for text that consists of tokens.
         tokens: output files for both sides.
         word_counts: output files for the word counts of both sides.
-        counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`).
+        counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`), and for `settings`.
+        settings: the settings of this text, which an experiment that takes it over compares with its own.
     """
     cleaner, stage_counts = Cleaner(cleaning), StageCounts()
     tokenizers = None
@@ -256,7 +258,9 @@ def prepare_shard(
             target_writer.write(target)
             stage_counts.add(source, target)
     stage_counts.write_words(word_counts[0], word_counts[1])
-    write_json(counts, {"clean": cleaner.counts, "stage": stage_counts.as_dict("tokens")})
+    write_json(
+        counts, {"clean": cleaner.counts, "stage": stage_counts.as_dict("tokens"), "settings": dict(settings)}
+    )
 
 
 def prepare_monolingual_shard(

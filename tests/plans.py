@@ -61,15 +61,14 @@ PLANS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """A dry-run as Snakemake prints it, shell lines included, and the folder with the settings of its jobs."""
+    """A dry-run as Snakemake prints it, shell lines included."""
 
     text: str
-    folder: Path
 
-    def settings(self, name: str) -> dict[str, Any]:
-        """A file of settings that is an input of a job."""
-        (file,) = self.folder.glob(f"experiments/*/settings/{name}.json")
-        values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    def settings(self, file: str) -> dict[str, Any]:
+        """The settings on the command line of the job that makes a file."""
+        (option,) = re.findall(r"--settings '([^']+)'", self.making(file))
+        values: dict[str, Any] = json.loads(option)
         return values
 
     def jobs(self, rule: str) -> list[str]:
@@ -154,7 +153,7 @@ class Plans:
         with FileLock(f"{place}.lock"):
             if not place.with_suffix(".txt").exists():
                 place.with_suffix(".txt").write_text(dry_run(place, PLANS[name]), encoding="utf-8")
-        return Plan(place.with_suffix(".txt").read_text(encoding="utf-8"), place)
+        return Plan(place.with_suffix(".txt").read_text(encoding="utf-8"))
 
 
 def dry_run(folder: Path, asked: Asked) -> str:

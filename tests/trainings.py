@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from nmt.store.model_folder import SUMMARY
-from nmt.store.result_store import TrainingStore, finished_model_folder
+from nmt.store.training_store import TrainingStore, finished_model_folder
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.schema import Config
 

@@ -4,16 +4,23 @@ If a version of Snakemake moves one of these attributes, only this module change
 calls each function in a running Snakemake.
 """
 
+import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import snakemake.workflow
+from snakemake.exceptions import LockException
+from snakemake.persistence.file import FilePersistence
 from snakemake.settings.types import DeploymentMethod
 from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import Job, JobList
+from workflow.records import take_run_lock
 
 PARTITION_RESOURCES = ("slurm_partition", "gpu_model")
 
@@ -109,6 +116,45 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
                 if key in default_resources:
                     resources[key] = default_resources[key]
             rule.resources = type(default_resources)(resources)  # a class of Snakemake
+
+
+def plan_without_writing() -> None:
+    """Let dry-runs, summaries and the like read the records through a temporary folder, so that they write nothing.
+
+    Snakemake itself would create the folders of `.snakemake`, and fail where it cannot.
+    """
+    snakemake.workflow.FilePersistence = _Records
+
+
+class _Records(FilePersistence):
+    def __init__(self, *arguments: Any, warn_only: bool = False, **options: Any) -> None:
+        if warn_only:  # whoever does not lock the folder only plans
+            self._temporary_folder = TemporaryDirectory(prefix="snakemake")
+            options["path"] = Path(self._temporary_folder.name)
+            for entry in Path(".snakemake").glob("*"):
+                (options["path"] / entry.name).symlink_to(entry.absolute())
+        super().__init__(*arguments, warn_only=warn_only, **options)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Lock the folder. By a lock that ends with this process, others learn whether it lives."""
+        run_lock = take_run_lock()
+        if run_lock is None:
+            raise LockException
+        try:
+            with super().lock():
+                yield
+        finally:
+            os.close(run_lock)
+
+
+def remove_log(workflow: Any) -> None:
+    """Remove the log of a call that starts no job, such as `--lint`, and the folders if they are empty then."""
+    for log in map(Path, workflow.logger_manager.logfile_handlers.values()):
+        with suppress(OSError):
+            log.unlink()
+            log.parent.rmdir()
+            log.parent.parent.rmdir()
 
 
 # --- the graph of jobs ------------------------------------------------------------------------------------------------

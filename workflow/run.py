@@ -42,7 +42,8 @@ def main() -> int:
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
         _check_config_files(options)
-        _unlock_folder(folder, arguments.cores, options)
+        if _is_full_run(options):
+            _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
         if exit_code == 0 and _is_full_run(options) and _has_new_results(folder):
             _print_results(folder)
@@ -114,16 +115,16 @@ def _build_command(folder: Path, cores: str, options: Sequence[str]) -> list[str
 def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
     """Remove what a Snakemake that was killed has locked. Raise a UserError if another one is at work in the folder."""
     from nmt.errors import UserError
-    from nmt.io.locks import hold_folder
-    from workflow.settings_files import RUN_LOCK
+    from workflow.records import take_run_lock
 
-    try:
-        # Snakemake holds this lock as long as it lives, so whoever gets the lock may remove Snakemake's other locks.
-        with hold_folder(folder / RUN_LOCK, "refuse"):
-            if any((folder / ".snakemake" / "locks").glob("*")):
-                _run_command(folder, [*_build_command(folder, cores, ["--unlock"]), *options])
-    except UserError:
-        raise UserError(f"{folder}: another run is active here: wait for it, or end it") from None
+    if not any((folder / ".snakemake" / "locks").glob("*")):
+        return
+    # Snakemake holds this lock as long as it lives, so whoever gets the lock may remove Snakemake's other locks.
+    run_lock = take_run_lock(folder)
+    if run_lock is None:
+        raise UserError(f"{folder}: another run is active here: wait for it, or end it")
+    os.close(run_lock)
+    _run_command(folder, [*_build_command(folder, cores, ["--unlock"]), *options])
 
 
 def _build_environment(folder: Path) -> dict[str, str]:

@@ -87,11 +87,11 @@ DATA = {
     "binarize": "nmt.cli.data:binarize",
 }
 TEST_SET = {
-    "decode": "nmt.cli.test_set:decode",
-    "align": "nmt.cli.test_set:align",
-    "perplexity": "nmt.cli.test_set:perplexity",
-    "rescore": "nmt.cli.test_set:rescore",
-    "oracle": "nmt.cli.test_set:oracle",
+    "decode": "nmt.cli.sentence_sets:decode",
+    "align": "nmt.cli.sentence_sets:align",
+    "perplexity": "nmt.cli.sentence_sets:perplexity",
+    "rescore": "nmt.cli.sentence_sets:rescore",
+    "oracle": "nmt.cli.sentence_sets:oracle",
 }
 GROUPS = {
     "model": LazyGroup(

@@ -91,7 +91,7 @@ def train(
     max_seconds: float,
     job_minutes: float,
 ) -> None:
-    """Train one model, resume its training, or link to it if it is finished.
+    """Train one model, resume its training, or copy it from the store if it is finished.
 
     The settings, the texts, the vocabularies and the model that is continued decide which training of the store this
     is. At its end, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json
@@ -102,7 +102,7 @@ def train(
     from nmt.data.meta import data_checksums, read_meta
     from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import initial_weights_checksum, read_model_key
-    from nmt.store.result_store import TrainingStore, collect_training_inputs, compute_model_key, link_model
+    from nmt.store.training_store import TrainingStore, collect_training_inputs, compute_model_key, copy_model
 
     # 1. check that settings and options agree
     run = parse_settings(ModelRun, settings, add_run_defaults)
@@ -147,8 +147,8 @@ def train(
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
             sys.exit(STOPPED_EARLY)
 
-    # 4. link or copy the finished model into the output folder
-    summary = link_model(store, model_folder, output, run)
+    # 4. copy the finished model into the output folder
+    summary = copy_model(model_folder, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",

@@ -17,14 +17,18 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
+import torch
+
+import nmt
+from nmt.backend.device import device_name
 from nmt.data.batches import map_in_batches
 from nmt.decoding.forced_decoding import Scorer
 from nmt.decoding.n_best_lists import NBestEntry, NBestList, read_n_best_lists
-from nmt.decoding.test_set import compute_models_digest
 from nmt.evaluation.translations import split_words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
+from nmt.io.system import cpu_model
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
@@ -113,7 +117,7 @@ def rescore_n_best_lists(
         UserError: n-best lists and source do not fit together, or a line is malformed.
     """
     # 1. the inputs that the log-probabilities depend on: with the same inputs, the work of a killed process is used
-    inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
+    inputs = [_compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
     inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(n_best_lists)]
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
@@ -141,6 +145,19 @@ def rescore_n_best_lists(
                 progress.update(len(group))
         journal.remove()
     return sentence_count
+
+
+def _compute_models_digest(models: Sequence[TrainedModel]) -> str:
+    """Return a SHA-256 of what decides translations: the models, the versions of nmt and PyTorch, and the device."""
+    digest = hashlib.sha256()
+    for model in models:
+        digest.update(model.run.architecture.model_dump_json().encode())
+        digest.update(f"{model.source_vocabulary.sha256} {model.target_vocabulary.sha256}".encode())
+        for weight in model.network.state_dict().values():
+            digest.update(weight.cpu().contiguous().numpy())
+    device = device_name(models[0].device)
+    digest.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
+    return digest.hexdigest()
 
 
 def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:

@@ -154,8 +154,7 @@ def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """Write the provenance file of finished translations.
 
     Args:
-        provenance: `initial_provenance`, and the entries that `nmt.decoding.test_set.translate_file` returns. After a
-            crash, `seconds` is the time of all processes, while code and machine are those of the last one.
+        provenance: `initial_provenance`, and the entries that `nmt.decoding.sentence_sets.translate_file` returns.
         translations: the file of translations.
     """
     # Remove an earlier file first, so that it does not describe these translations if the process is killed now.
@@ -163,14 +162,6 @@ def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     alignments = (record.alignment or [] for record in read_translations(translations))
     content = {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}
     write_json(provenance_path(translations), {**provenance, **content})
-
-
-def write_model_names(translations: Path, names: Sequence[str]) -> int:
-    """Write the models' names into the provenance file of translations, and return the number of sentences."""
-    provenance = read_provenance(translations)
-    models = [{**model, "name": name} for model, name in zip(provenance["models"], names, strict=True)]
-    write_json(provenance_path(translations), {**provenance, "models": models})
-    return int(provenance["sentences"])
 
 
 def read_provenance(translations: Path) -> dict[str, Any]:

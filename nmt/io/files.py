@@ -148,17 +148,6 @@ def process_exists(process_id: int) -> bool:
     return True
 
 
-def link_file(source: Path, target: Path) -> None:
-    """Make `target` a hard link to `source`, or a copy of it where the file system has no hard links."""
-    if target.exists() and target.samefile(source):
-        return
-    with atomic_path(target) as temporary:
-        try:
-            os.link(source, temporary)
-        except OSError:
-            shutil.copyfile(source, temporary)
-
-
 def copy_file(source: Path, target: Path) -> None:
     """Make `target` a copy of `source`, atomically."""
     with atomic_path(target) as temporary:

@@ -52,7 +52,7 @@ def read_text_settings(folder: Path) -> TextSettings:
 
 
 def read_model_key(folder: Path) -> str:
-    """Return the key of a finished model in a store (see `nmt.store.result_store.compute_model_key`)."""
+    """Return the key of a finished model in a store (see `nmt.store.training_store.compute_model_key`)."""
     path = folder / SUMMARY
     with errors_as_user_error(
         path, KeyError, TypeError, remedy="expected a model of this version: train it again"

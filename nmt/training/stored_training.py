@@ -13,7 +13,7 @@ from nmt.io.files import write_json
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import FINAL_STATE, SUMMARY
-from nmt.store.result_store import RESULT_INPUTS, TrainingStore, finished_model_folder
+from nmt.store.training_store import TRAINING_INPUTS, TrainingStore, finished_model_folder
 from nmt.training.checkpoint import list_checkpoints
 from nmt.training.export import export_model
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
@@ -78,7 +78,7 @@ def train_in_store(
                 changes = store.describe_changes(name, training_inputs)
                 if changes:
                     click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
-            write_json(state_folder / RESULT_INPUTS, training_inputs)
+            write_json(state_folder / TRAINING_INPUTS, training_inputs)
 
             # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
             # it as it is, and train from the start in the next folder.

@@ -35,9 +35,9 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
-from nmt.store.result_store import collect_training_inputs, compute_model_key
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.store.trained_model import check_vocabularies
+from nmt.store.training_store import collect_training_inputs, compute_model_key
 from nmt.training.checkpoint import (
     Checkpoint,
     best_weights_path,

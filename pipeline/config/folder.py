@@ -10,7 +10,7 @@ from nmt.errors import UserError
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import HISTORY
-from nmt.store.result_store import TrainingStore, collect_training_inputs, compute_model_key
+from nmt.store.training_store import TrainingStore, collect_training_inputs, compute_model_key
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 

@@ -7,10 +7,11 @@ from typing import Any
 from nmt.io.files import read_json
 from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
+from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
 from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
-from pipeline.config.experiment import get_role
-from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_RNNENC, get_labels
+from pipeline.config.experiment import collect_budgets, get_role
+from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_RNNENC, Run, get_labels, run_settings
 from pipeline.config.schema import Config
 
 
@@ -32,7 +33,7 @@ def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
 
 
 def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
-    """Return the settings that the tokens of a corpus depend on (rule `prepare`), in addition to its raw text."""
+    """Return the settings that the tokens of a corpus depend on (rule `prepare`), in addition to its archives."""
     # Development and test text stays whole, so no limit applies to it.
     is_whole = get_role(config, corpus) in ("dev", "test")
     is_tokenized = config.corpora[corpus].tokenized
@@ -40,7 +41,14 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
         "languages": config.languages.model_dump(),
         "cleaning": {} if is_whole else config.cleaning.model_dump(),
         "tokenization": None if is_tokenized else config.tokenization.model_dump(),
+        "grammar": get_grammar_settings(config, corpus),
     }
+
+
+def get_grammar_settings(config: Config, corpus: str) -> dict[str, Any] | None:
+    """Return the settings of generated text, or None for text from archives or files."""
+    entry = config.corpora[corpus].grammar
+    return config.grammar.model_dump(mode="json") | entry.model_dump(mode="json") if entry else None
 
 
 def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
@@ -59,41 +67,51 @@ def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
     # the settings of each corpus
     settings["corpora"] = {}
     for corpus in getattr(config.use, split):
-        entry = config.corpora[corpus]
-        grammar = None
-        if entry.grammar:
-            grammar = config.grammar.model_dump() | entry.grammar.model_dump()
-        settings["corpora"][corpus] = {"tokenized": entry.tokenized, "grammar": grammar}
+        is_tokenized = config.corpora[corpus].tokenized
+        settings["corpora"][corpus] = {
+            "tokenized": is_tokenized,
+            "grammar": get_grammar_settings(config, corpus),
+        }
 
     # only training text is shuffled
     settings["seed"] = config.seed if split == "train" else None
     return settings
 
 
-def get_test_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that the test text depends on; an experiment with `data_from` must have the same."""
-    settings = get_bitext_settings(config, "test")
-    return {key: settings[key] for key in ("languages", "tokenization", "corpora")}
-
-
-def get_input_choice(config: Config) -> dict[str, Any]:
-    """Return the settings that decide which text and which models the jobs read."""
-    return {
-        "corpora": config.use.model_dump(include={"train", "dev", "test"}),
-        "data_from": config.data_from,
-        "selection": config.selection.enabled,
-        "members": {name: config.systems[name].members for name in config.use.systems},
-    }
-
-
 def describe_other_test_text(config: Config) -> str:
     """Return which settings of the test text differ from those of the experiment `data_from`, or "" if none does."""
     if config.data_from is None:
         return ""
-    file = Path(config.data_from, "settings/test.json")
+    corpus = config.use.test[0]
+    file = Path(config.data_from, "data", "tokens", corpus, "0.counts.json")
     if not file.exists():
         return ""
-    return describe_differences(flatten(read_json(file)), flatten(get_test_settings(config)))
+    settings = get_preparation_settings(config, corpus)
+    return describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
+
+
+def get_vocabulary_settings(config: Config, language: str) -> dict[str, Any]:
+    """Return the settings of the vocabulary of a language (rule `vocabulary`)."""
+    languages = (config.languages.source, config.languages.target)
+    return {
+        "words": dict(zip(languages, config.vocabulary.sizes, strict=True))[language],
+        "specials_included": config.vocabulary.specials_included,
+        "subwords": config.vocabulary.subwords,
+    }
+
+
+def get_budget_settings(config: Config, budget: str) -> dict[str, Any]:
+    """Return the words of a budget of the selection, and the corpora that share it (rule `threshold`)."""
+    return {
+        "words": config.selection.corpus_words.get(budget, config.selection.target_words),
+        "corpora": collect_budgets(config)[budget],
+    }
+
+
+def get_training_settings(config: Config, run: Run) -> dict[str, Any]:
+    """Return the settings of a run without those that change at most the last digits of its weights (rule `train`)."""
+    excluded_keys = RECORDING_KEYS | COMPUTING_KEYS
+    return run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
 
 
 def get_text_settings(config: Config) -> TextSettings:

@@ -6,8 +6,8 @@ from typing import Any
 
 from pipeline.config.schema import Config
 
-CHECK_ONLY_VARIABLE = "NMT_PREFLIGHT"
-"""If this environment variable is set, Snakemake ends after the check before its first job."""
+CHECK_FILE_VARIABLE = "NMT_PREFLIGHT"
+"""The environment variable with the file that gets the forecast and the problems of a dry-run, as JSON."""
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,19 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nmt.backend import gpu_pool
 from nmt.environment import REPOSITORY, child_environment
+from nmt.io.files import read_json
 from nmt.io.system import last_output_line
-from nmt.store.result_store import TrainingStore
+from nmt.store.training_store import TrainingStore
 from pipeline import kenlm
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_disk_bytes, estimate_training_times
-from pipeline.monitor.jobs import CHECK_ONLY_VARIABLE, JobList
+from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.phrase_based import programs as phrase_based
 
@@ -157,24 +159,27 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
         folder: the experiment.
         options: of Snakemake, as for a run.
     """
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
-    command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
-    command += ["--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"]
-    result = subprocess.run(
-        command,
-        env={**os.environ, **child_environment(folder), CHECK_ONLY_VARIABLE: "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_SECONDS,
-    )
-    forecast = result.stdout.splitlines()
-    if not result.returncode:
-        return forecast, []
+    with TemporaryDirectory() as temporary_folder:
+        answer_file = Path(temporary_folder, "answer.json")
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+        # with exactly these words after `--quiet`, a dry-run ends when it has planned the jobs, which are then pending
+        command += ["--directory", str(folder), "--dry-run", "--quiet", "rules", "progress"]
+        command += ["--rerun-incomplete", *options, "--", "all"]
+        result = subprocess.run(
+            command,
+            env={**os.environ, **child_environment(folder), CHECK_FILE_VARIABLE: str(answer_file)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+        if result.returncode == 0:
+            answer = read_json(answer_file)
+            return answer["forecast"], answer["problems"]
 
     # The rules print their problems as errors; any other fault is in the last line.
     problems = [
         line.removeprefix("error: ") for line in result.stderr.splitlines() if line.startswith("error: ")
     ]
-    return forecast, problems or [f"{folder}: Snakemake says: {last_output_line(result.stderr)}"]
+    return [], problems or [f"{folder}: Snakemake says: {last_output_line(result.stderr)}"]

@@ -48,13 +48,19 @@ class TinyRun:
 
     def call(self, *options: str, settings: str = "", target: str = "all") -> str:
         """Call plain snakemake with these options, and settings in YAML; return what it says."""
+        result = self.try_call(*options, settings=settings, target=target)
+        assert result.returncode == 0, result.stdout[-4000:]
+        return result.stdout
+
+    def try_call(
+        self, *options: str, settings: str = "", target: str = "all"
+    ) -> subprocess.CompletedProcess[str]:
+        """Call plain snakemake, which may fail."""
         files = [str(self.folder / "tiny.yaml"), str(self.folder / "use.yaml")]
         if settings:
             (self.folder / "more.yaml").write_text(settings, encoding="utf-8")
             files.append(str(self.folder / "more.yaml"))
-        result = snakemake(self.folder, *options, "--cores", "2", "--configfile", *files, "--", target)
-        assert result.returncode == 0, result.stdout[-4000:]
-        return result.stdout
+        return snakemake(self.folder, *options, "--cores", "2", "--configfile", *files, "--", target)
 
     def finish(self, settings: str = "") -> None:
         """Run to the end; then nothing is left to do, and the results verify."""
@@ -125,10 +131,6 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     assert (run.tables, run.trainings) == (first, before)
 
     # --- options and dates
-    def age_settings() -> None:
-        for file in folder.glob("settings/**/*.json"):
-            os.utime(file, (1, 1))
-
     def call(*options: str) -> Callable[[], object]:
         return lambda: run.call(*options)
 
@@ -140,7 +142,6 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
         "omit": call("--omit-from", "translate", "-R", "train"),
         "batch": call("--batch", "all=1/2"),
         "touch": call("--touch"),
-        "an older date": age_settings,
         "no models": lambda: shutil.rmtree(folder / "models"),
         "no records": lambda: shutil.rmtree(folder / ".snakemake"),
     }
@@ -161,18 +162,25 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     # the other experiment has not changed the times of this one's files, of which Snakemake reads small ones, too
     assert "Nothing to be done" in run.call("-n", "--max-checksum-file-size", "0")
 
-    # --- without records, in a copy, and killed in the middle
-    shutil.rmtree(folder / ".snakemake")
+    # --- other settings in a copy without records are refused, whatever is called
+    copied = TinyRun(shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns(".snakemake")))
+    copied.finish()
+    for settings in ("vocabulary: {words: 150}", OTHER_TEST, "decoding: {beam: 3}"):
+        for options in (("-n",), ()):
+            refused = copied.try_call(*options, settings=settings)
+            assert refused.returncode == 2 and ".snakemake/" in refused.stdout, settings
+    # with the store alone, nothing is trained again
+    for path in copied.folder.iterdir():
+        if path.name not in ("config.yaml", "tiny.yaml", "use.yaml", "store"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    copied.finish()
+    assert (copied.tables, copied.trainings) == (first, before)
     run.finish("vocabulary: {words: 150}")
     assert run.trainings == before + 2
     other.finish("vocabulary: {words: 150}")
     assert (other.tables, other.trainings) == (run.tables, 0)
-    copied = TinyRun(shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns(".snakemake")))
-    copied.finish()
-    assert (copied.tables, copied.trainings) == (first, before + 2)
-    shutil.rmtree(copied.folder / ".snakemake")
-    copied.finish(OTHER_TEST)  # the tokens of this text are older than the translations
-    assert (copied.tables, copied.trainings) == (tables[OTHER_TEST], before + 2)
+
+    # --- killed in the middle
     shutil.rmtree(folder / "store")
     files = ["--configfile", str(folder / "tiny.yaml"), str(folder / "use.yaml")]
     kill_once(

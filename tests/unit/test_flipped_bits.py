@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nmt.data.meta import ARRAYS
-from nmt.decoding.test_set import translate_file
+from nmt.decoding.sentence_sets import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
     initial_provenance,

@@ -48,7 +48,7 @@ def test_every_model_is_trained_with_every_seed(plans: Plans) -> None:
     assert sorted(seeds.trained) == sorted(names)
     for name, job in seeds.trained.items():
         model, _, later = name.partition(".seed-")
-        settings = seeds.settings(f"train/{name}")
+        settings = seeds.settings(f"models/{name}/model.safetensors")
         assert (settings["model"], settings["sample_seed"]) == (model, 7)
         assert settings["seed"] == int(later or 1) and "seeds" not in settings
         base = "models/rnnsearch-50.seed-2" if later else "models/rnnsearch-50"
@@ -76,7 +76,9 @@ def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     assert set(by_output) == {*("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")}
     members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
     assert members in by_output["five"]
-    beams = {name: plan.settings(f"translate/{name}")["beam"] for name in ("five", "wide", "rnnencdec-50")}
+    beams = {}
+    for name in ("five", "wide", "rnnencdec-50"):
+        beams[name] = plan.settings(f"translations/test/{name}.all.jsonl")["beam"]
     assert beams == {"five": 2, "wide": 12, "rnnencdec-50": 10}
     job = plan.inputs("translations/test/five.all.jsonl")
     assert {f"models/{run}/model.safetensors" for run in ("rnnsearch-50", "rnnsearch-50.seed-2")} <= job

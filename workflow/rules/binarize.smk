@@ -6,25 +6,12 @@ Out: data/vocabulary/LANGUAGE.tsv, data/binary/train, data/binary/dev.
 
 if PREPARED_CORPORA:
 
-    for language, size in zip((SOURCE, TARGET), CONFIG.vocabulary.sizes):
-        SETTINGS_FILES.add(
-            f"vocabulary/{language}",
-            {
-                "words": size,
-                "specials_included": CONFIG.vocabulary.specials_included,
-                "subwords": CONFIG.vocabulary.subwords,
-            },
-        )
-    for split in ("train", "dev"):
-        SETTINGS_FILES.add(f"binarize/{split}", job_settings.get_bitext_settings(CONFIG, split))
-
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""
         input:
-            settings="settings/vocabulary/{language}.json",
             words=expand(
                 f"data/{FINAL_STAGE}/{{shard}}.{{language}}.words.zst",
-                shard=list_shards(CONFIG.use.train),
+                shard=paths.list_shards(CONFIG.use.train),
                 allow_missing=True,
             ),
         output:
@@ -32,17 +19,18 @@ if PREPARED_CORPORA:
         log:
             "logs/vocabulary/{language}.log",
         resources:
-            mem_mb=scale_memory(DATA_MEMORY),
+            mem_mb=scale_memory(jobs.data_memory),
             runtime=scale_minutes(30, per_input_gb=60),
+        params:
+            settings=jobs.vocabulary_settings,
         script:
             "../scripts/vocabulary.py"
 
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
-            settings="settings/binarize/{split}.json",
-            source=source_of_split,
-            target=target_of_split,
+            source=jobs.source_of_split,
+            target=jobs.target_of_split,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
@@ -50,7 +38,9 @@ if PREPARED_CORPORA:
         log:
             "logs/binarize/{split}.log",
         resources:
-            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
+            mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            settings=jobs.bitext_settings,
         script:
             "../scripts/binarize.py"

@@ -1,9 +1,10 @@
 """The settings, what follows from them for all rule files, and how jobs call `nmt`.
 
 In:  config.yaml of the working directory, and what it extends.
-Out: CONFIG, PAPERS, SETS, plan, FOLDER and SETTINGS_FILES, which the other files read.
+Out: CONFIG, PAPERS, SETS, plan, paths and jobs, which the other files read.
 """
 
+import json
 import math
 import os
 import re
@@ -16,11 +17,10 @@ import yaml
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.layers import find_layers, find_module_layers, load_config
-from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
-from pipeline.config.runs import PHRASE_BASED_WITH_RNNENC, run_settings, select_distinct_systems
+from pipeline.config.folder import RUN_SETTINGS
+from pipeline.config.runs import PHRASE_BASED_WITH_RNNENC, select_distinct_systems
 from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
-from nmt.evaluation.translations import provenance_path
 from nmt.errors import UserError
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import NEEDED_FILES, RECORD_FILES, RELEASED_FILES, TEXT_SETTINGS
@@ -28,9 +28,10 @@ from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.outputs import COMPARISON, TABLES_PROVENANCE, TREE, list_outputs
 from pipeline.results.papers import read_paper, list_translated_sets
 from pipeline.config.schema import Config
-from workflow import cluster, gpus, internals, options
+from workflow import cluster, gpus, internals, options, records
+from workflow.jobs import Jobs, count_gpus, literal_text, not_compared, scale_memory, scale_minutes
+from workflow.paths import Paths
 from workflow.plan import Plan
-from workflow.settings_files import SettingsFiles
 
 
 def exit_with_errors(problems):
@@ -61,8 +62,13 @@ IS_SUBMITTED_JOB = internals.is_submitted_job(workflow)
 IS_MODULE = Path(workflow.main_snakefile).resolve() != ROOT / "Snakefile"
 try:
     CONFIG = read_config()
+    if not IS_SUBMITTED_JOB:
+        records.check_records(CONFIG)
 except UserError as error:
     exit_with_errors(error.args)
+
+# Dry-runs, summaries and the like write nothing.
+internals.plan_without_writing()
 
 # The folder of papers and captions as seen from an experiment of the checkout, so that a checkout that is moved makes
 # nothing run again.
@@ -92,8 +98,8 @@ if missing_data:
 
 test_differences = job_settings.describe_other_test_text(CONFIG)
 if test_differences:
-    remedy = f"state what {CONFIG.data_from} states, or run that experiment again"
-    exit_with_errors([f"data_from: its test text is another: {test_differences}; {remedy}"])
+    remedy = f"set here what {CONFIG.data_from} has, or run that experiment again"
+    exit_with_errors([f"data_from: its test text has different settings: {test_differences}; {remedy}"])
 
 problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shards(CONFIG)
 if problems:
@@ -107,25 +113,28 @@ TEST = CONFIG.use.test[0]
 # The runs and systems of the experiment.
 plan = Plan(CONFIG, SETS)
 
-# The experiment's files, its prepared text, and its results.
-FOLDER = ExperimentFolder(CONFIG)
-DATA = str(FOLDER.data)
+# The experiment's files, and its results.
+paths = Paths(CONFIG, plan)
+FOLDER, DATA = paths.folder, paths.data
 RESULTS = ReplicationPackage(Path("results"))
 
 # Corpora that this run prepares itself, and the last stage of its training text.
 PREPARED_CORPORA = experiment.list_prepared_corpora(CONFIG)
 FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
-# The settings of each kind of job, as small files that are inputs of the rules.
-SETTINGS_FILES = SettingsFiles()
-SETTINGS_FILES.add("run", CONFIG)
-SETTINGS_FILES.add("input_choice", job_settings.get_input_choice(CONFIG))
+# The ids of training and development text, with the vocabularies: inputs of a training.
+BITEXT = {split: expand(f"{DATA}/binary/{split}/{{name}}", name=BITEXT_FILES) for split in ("train", "dev")}
+VOCABULARIES = {
+    "source_vocabulary": f"{DATA}/vocabulary/{SOURCE}.tsv",
+    "target_vocabulary": f"{DATA}/vocabulary/{TARGET}.tsv",
+}
 
-# Size and date of the user's own files, an input of the rules that read them.
-USER_FILES = [file for _, file in experiment.collect_user_files(CONFIG)]
-FILE_STAMPS = []
-if USER_FILES:
-    FILE_STAMPS = [SETTINGS_FILES.add("files", {"files": job_settings.get_file_stamps(USER_FILES)})]
+# Languages, tokenization and decoding, with which the models translate raw text.
+TEXT_SETTINGS_OF_MODELS = job_settings.get_text_settings(CONFIG).model_dump(mode="json")
+
+# Size and date of the user's own files, a parameter of the rules that read them: Snakemake does not notice if an older file
+# takes the place of one.
+FILE_STAMPS = job_settings.get_file_stamps(file for _, file in experiment.collect_user_files(CONFIG))
 
 
 # Only names that the experiment has, so that Snakemake says of a mistyped target that no rule makes it. {number} is a
@@ -158,6 +167,8 @@ internals.bind_folders(workflow, [ROOT, *experiment.find_outside_folders(CONFIG,
 
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 if SUBMITS_JOBS:
+    if IS_MODULE:  # Snakemake does not call its `onstart`, which writes the settings that submitted jobs read
+        exit_with_errors(["a workflow that imports these rules cannot submit their jobs: run them by themselves"])
     cluster.put_wrappers_first()
 
 # On this machine as many jobs compute on GPUs at the same time as it has GPUs, each on one of its own; the option
@@ -166,7 +177,38 @@ SHARED_GPUS = 0 if SUBMITS_JOBS or IS_SUBMITTED_JOB else gpus.share_gpus()
 if SHARED_GPUS:
     internals.limit_resource(workflow, "gpu", SHARED_GPUS)
 
+jobs = Jobs(CONFIG, plan, paths, internals.count_cores(workflow), SHARED_GPUS)
 
-def add_moses_settings_file(name, *keys):
-    """Add the settings file of a job of Moses, with these keys of the block `moses`. Return its path."""
-    return SETTINGS_FILES.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def raw_outputs(corpus, language):
+    """Return one side of a corpus before tokenization. Snakemake deletes training text once it is tokenized."""
+    raw_files = paths.raw_files(corpus, language)
+    if experiment.get_role(CONFIG, corpus) in ("dev", "test"):
+        return raw_files
+    return [temp(file) for file in raw_files]
+
+
+# The captions of Snakemake's report, which a run writes as files before its first job.
+REPORT_CAPTIONS = {}
+
+
+def result_file(name, report_category):
+    """Return a file of the results, which Snakemake's report shows if it is a table (CSV), figure, page or error rate.
+
+    The report has the same headings and captions as results/report.html.
+    """
+    file = f"results/{name}"
+    if not name.endswith((".csv", ".png", ".html", ".json")):
+        return file
+    stem, _, extension = name.rpartition(".")
+    # alignment_error_rate/RUN.json has the caption of its folder
+    texts = CAPTIONS.get(stem) or CAPTIONS.get(os.path.dirname(name)) or {}
+    heading, REPORT_CAPTIONS[stem] = texts.get("heading", stem), texts.get("caption", "")
+    return report(
+        file,
+        category=report_category,
+        caption=str(records.get_caption_file(stem)),
+        labels={"result": heading, "form": extension.upper()},
+    )

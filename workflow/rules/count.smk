@@ -13,39 +13,23 @@ if PREPARED_CORPORA:
     SHARD_WORDS = []
     for corpus, stages in STAGES_BY_CORPUS.items():
         for stage in stages:
-            SHARD_COUNTS += [f"data/{stage}/{shard}.counts.json" for shard in list_shards([corpus])]
-        for shard in list_shards([corpus]):
+            SHARD_COUNTS += [f"data/{stage}/{shard}.counts.json" for shard in paths.list_shards([corpus])]
+        for shard in paths.list_shards([corpus]):
             stem = f"data/{stages[-1]}/{shard}"
             SHARD_WORDS += [f"{stem}.{SOURCE}.words.zst", f"{stem}.{TARGET}.words.zst"]
-
-    SETTINGS_FILES.add(
-        "count",
-        {
-            "languages": [SOURCE, TARGET],
-            "corpora": [
-                {
-                    "name": corpus,
-                    "part": experiment.get_role(CONFIG, corpus),
-                    "shards": CONFIG.corpora[corpus].shards,
-                    "stages": stages,
-                }
-                for corpus, stages in STAGES_BY_CORPUS.items()
-            ],
-        },
-    )
 
     rule overlap:
         """Count the pairs of a training corpus that share a side with the development or test text."""
         input:
-            source=source_of_corpus,
-            target=target_of_corpus,
-            held_out_source=token_files([*CONFIG.use.dev, *CONFIG.use.test], SOURCE),
-            held_out_target=token_files([*CONFIG.use.dev, *CONFIG.use.test], TARGET),
+            source=jobs.source_of_corpus,
+            target=jobs.target_of_corpus,
+            held_out_source=paths.token_files([*CONFIG.use.dev, *CONFIG.use.test], SOURCE),
+            held_out_target=paths.token_files([*CONFIG.use.dev, *CONFIG.use.test], TARGET),
         output:
             counts="data/overlap/{corpus}.json",
         log:
             "logs/count/overlap.{corpus}.log",
-        threads: corpus_threads
+        threads: jobs.corpus_threads
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
@@ -55,7 +39,6 @@ if PREPARED_CORPORA:
     rule sum_counts:
         """Add up the counts of all shards, corpus by corpus, and find out which words the vocabularies lack."""
         input:
-            settings="settings/count.json",
             raw_counts=expand("data/raw/{corpus}/counts.json", corpus=PREPARED_CORPORA),
             overlap=expand("data/overlap/{corpus}.json", corpus=CONFIG.use.train),
             counts=SHARD_COUNTS,
@@ -67,5 +50,18 @@ if PREPARED_CORPORA:
         log:
             "logs/count/sum.log",
         localrule: True
+        params:
+            settings={
+                "languages": [SOURCE, TARGET],
+                "corpora": [
+                    {
+                        "name": corpus,
+                        "part": experiment.get_role(CONFIG, corpus),
+                        "shards": CONFIG.corpora[corpus].shards,
+                        "stages": stages,
+                    }
+                    for corpus, stages in STAGES_BY_CORPUS.items()
+                ],
+            },
         script:
             "../scripts/sum_counts.py"

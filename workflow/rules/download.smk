@@ -15,8 +15,8 @@ rule download:
     retries: 0
     localrule: True
     params:
-        archive=archive_entry,
-        alternatives=archive_alternatives,
-        mirrors=not_tracked(CONFIG.mirrors),
+        archive=jobs.archive_entry,
+        alternatives=jobs.archive_alternatives,
+        mirrors=not_compared(CONFIG.mirrors),
     script:
         "../scripts/download.py"

@@ -18,8 +18,8 @@ rule moses_programs:
     localrule: True
     threads: 4
     params:
-        archive=not_tracked(CONFIG.archives["mosesdecoder"].model_dump()),
-        mirrors=not_tracked(CONFIG.mirrors),
+        archive=not_compared(CONFIG.archives["mosesdecoder"].model_dump()),
+        mirrors=not_compared(CONFIG.mirrors),
     script:
         "../scripts/moses_programs.py"
 
@@ -27,16 +27,16 @@ rule moses_programs:
 if CONFIG.moses.enabled:
 
     # Settings of the search, of the tuning, and of the text of each split.
-    SEARCH_SETTINGS = add_moses_settings_file(
-        "search", "reordering", "lm_order", "distortion_limit", "cube_pruning"
-    )
-    TUNING_SETTINGS = add_moses_settings_file("tuning", "tuner", "tuning_rounds", "tuning_n_best")
-    add_moses_settings_file("train", "max_words")
-    SETTINGS_FILES.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences})
+    SEARCH_SETTINGS = jobs.select_moses_settings("reordering", "lm_order", "distortion_limit", "cube_pruning")
+    TUNING_SETTINGS = jobs.select_moses_settings("tuner", "tuning_rounds", "tuning_n_best")
+    TEXT_SETTINGS_BY_SPLIT = {
+        "train": {"max_words": CONFIG.moses.max_words},
+        "dev": {"sentences": CONFIG.moses.tuning_sentences},
+    }
 
     # Requests of jobs that may take hours.
     LONG_JOB_RESOURCES = {
-        "mem_mb": scale_memory(DATA_MEMORY),
+        "mem_mb": scale_memory(jobs.data_memory),
         "runtime": scale_minutes(60 * CONFIG.resources.moses_hours),
         "time_limit_key": "moses_hours",
     }
@@ -47,9 +47,8 @@ if CONFIG.moses.enabled:
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
-            settings="settings/moses/{split}.json",
-            source=source_of_split,
-            target=target_of_split,
+            source=jobs.source_of_split,
+            target=jobs.target_of_split,
         output:
             source=f"moses/{{split}}.{SOURCE}",
             target=f"moses/{{split}}.{TARGET}",
@@ -58,13 +57,15 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=60),
+        params:
+            settings=lambda wildcards: TEXT_SETTINGS_BY_SPLIT[wildcards.split],
+            corpora=lambda wildcards: getattr(CONFIG.use, wildcards.split),  # the text has their order
         script:
             "../scripts/moses_text.py"
 
     rule moses_align:
         """Align the words of the training text in both directions, and make one alignment of both."""
         input:
-            settings=add_moses_settings_file("align", "alignment_block", "symmetrization"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             programs=MOSES_BUILD,
@@ -75,13 +76,14 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB_RESOURCES,
+        params:
+            settings=jobs.select_moses_settings("alignment_block", "symmetrization"),
         script:
             "../scripts/moses_align.py"
 
     rule moses_phrases:
         """Extract and score phrases and their reordering."""
         input:
-            settings=add_moses_settings_file("phrases", "max_phrase_words", "reordering"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             alignment="moses/aligned",
@@ -93,26 +95,18 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB_RESOURCES,
+        params:
+            settings=jobs.select_moses_settings("max_phrase_words", "reordering"),
         script:
             "../scripts/moses_phrases.py"
 
     rule moses_language_model:
         """Train the language model on the target side and, if the settings name some, on monolingual text."""
         input:
-            settings=SETTINGS_FILES.add(
-                "moses/language_model",
-                {
-                    "order": CONFIG.moses.lm_order,
-                    "discount_fallback": True,
-                    "min_count": None,  # all words of the text are known
-                    "max_extra_words": CONFIG.moses.lm_words,
-                },
-            ),
             text=[f"moses/train.{TARGET}"],
-            file_stamps=FILE_STAMPS,
             extra_text=[
                 *CONFIG.moses.lm_text,
-                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=list_shards(CONFIG.moses.lm_corpora)),
+                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=paths.list_shards(CONFIG.moses.lm_corpora)),
             ],
             programs=KENLM_BUILD,
         output:
@@ -120,16 +114,24 @@ if CONFIG.moses.enabled:
         log:
             "logs/moses/language_model.log",
         resources:
-            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=2),
+            mem_mb=scale_memory(jobs.data_memory, per_input_mb=2),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            settings={
+                "order": CONFIG.moses.lm_order,
+                "discount_fallback": True,
+                "min_count": None,  # all words of the text are known
+                "max_extra_words": CONFIG.moses.lm_words,
+            },
+            # the extra text is read in this order up to its limit
+            extra_text=[*CONFIG.moses.lm_text, *CONFIG.moses.lm_corpora],
+            stamps=FILE_STAMPS,
         script:
             "../scripts/language_model.py"
 
     rule moses_tune:
         """Choose the weights that translate the development text best."""
         input:
-            settings=SEARCH_SETTINGS,
-            tuning=TUNING_SETTINGS,
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
@@ -142,17 +144,19 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB_RESOURCES,
+        params:
+            settings=SEARCH_SETTINGS,
+            tuning=TUNING_SETTINGS,
         script:
             "../scripts/moses_tune.py"
 
     rule moses_translate:
         """Translate the test or development text with Moses."""
         input:
-            settings=SEARCH_SETTINGS,
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=source_of_set,
+            source=jobs.source_of_set,
             programs=MOSES_BUILD,
         output:
             translations="translations/{set}/moses.txt",
@@ -161,23 +165,26 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB_RESOURCES,
+        params:
+            settings=SEARCH_SETTINGS,
         script:
             "../scripts/moses_translate.py"
 
     use rule moses_translate as moses_n_best with:
         input:
-            settings=SEARCH_SETTINGS,
-            n_best=add_moses_settings_file("n_best", "n_best", "n_best_factor"),
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=source_of_set,
+            source=jobs.source_of_set,
             programs=MOSES_BUILD,
         output:
             n_best_lists="moses/{set}/n_best.gz",
             translations="moses/{set}/n_best.txt",
         log:
             "logs/moses/{set}/n_best.log",
+        params:
+            settings=SEARCH_SETTINGS,
+            n_best=jobs.select_moses_settings("n_best", "n_best_factor"),
 
 
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
@@ -188,9 +195,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     TARGET_PHRASES = f"moses/phrases/{{split}}.{TARGET}.zst"
     SCORED_PHRASE_TABLE = "moses/phrases/phrase-table.gz"
     SCORED_TABLES = [SCORED_PHRASE_TABLE, REORDERING_TABLE]
-
-    SETTINGS_FILES.add("binarize/phrases_train", {"seed": CONFIG.seed})
-    SETTINGS_FILES.add("binarize/phrases_dev", {"seed": None})
 
     rule moses_phrase_pairs:
         """Write each pair of the phrase table once, as training text; some pairs are held out."""
@@ -211,7 +215,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         """Turn phrase pairs into memory-mapped ids, with the vocabularies of the training text."""
         input:
             **VOCABULARIES,
-            settings="settings/binarize/phrases_{split}.json",
             source=[SOURCE_PHRASES],
             target=[TARGET_PHRASES],
         output:
@@ -219,15 +222,17 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         log:
             "logs/moses/phrase_ids.{split}.log",
         resources:
-            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
+            mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            # only training text is shuffled
+            settings=lambda wildcards: {"seed": CONFIG.seed if wildcards.split == "train" else None},
         script:
             "../scripts/binarize.py"
 
     use rule train as train_on_phrases with:
         input:
             **VOCABULARIES,
-            settings="settings/train/{run}.json",
             train=expand("moses/phrases/train/{name}", name=BITEXT_FILES),
             dev=expand("moses/phrases/dev/{name}", name=BITEXT_FILES),
         wildcard_constraints:
@@ -240,24 +245,22 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         input:
             table=PHRASE_TABLE,
             model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in NEEDED_FILES],
-            text=[f"moses/dev.{SOURCE}", *(set_file(set_name, SOURCE) for set_name in SETS)],
+            text=[f"moses/dev.{SOURCE}", *(paths.set_file(set_name, SOURCE) for set_name in SETS)],
         output:
             table=SCORED_PHRASE_TABLE,
         log:
             "logs/moses/phrase_scores.log",
-        threads: MODEL_JOB_THREADS
+        threads: jobs.model_threads
         resources:
             **LONG_JOB_RESOURCES,
             gpu=count_gpus(CONFIG.decoding.device),
         params:
-            compute=not_tracked(CONFIG.decoding.model_dump(include={"device", "threads"})),
+            compute=not_compared(CONFIG.decoding.model_dump(include={"device", "threads"})),
         script:
             "../scripts/moses_phrase_scores.py"
 
     use rule moses_tune as moses_tune_scored with:
         input:
-            settings=SEARCH_SETTINGS,
-            tuning=TUNING_SETTINGS,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
@@ -270,11 +273,10 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     use rule moses_translate as moses_translate_scored with:
         input:
-            settings=SEARCH_SETTINGS,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=source_of_set,
+            source=jobs.source_of_set,
             programs=MOSES_BUILD,
         output:
             translations=f"translations/{{set}}/{PHRASE_BASED_WITH_RNNENC}.txt",

@@ -4,25 +4,25 @@ In:  translations, their provenance, text, vocabularies, what trainings wrote, s
 Out: in results/ the files of the package.
 """
 
-PUBLISHED_SETTINGS = SETTINGS_FILES.add("results", get_published_settings(CONFIG))
+PUBLISHED_SETTINGS = get_published_settings(CONFIG)
 
 
 rule package_results:
     """Copy the files of the replication package, and check that all of them were made with the run's settings."""
     input:
-        settings=PUBLISHED_SETTINGS,
         written_settings=str(RESULTS.configuration),
         files=list(PACKAGE_FILES),
-        file_stamps=FILE_STAMPS,
-        provenance=provenance_files(TRANSLATIONS),
+        provenance=paths.provenance_files(TRANSLATIONS),
     output:
         files=list(PACKAGE_FILES.values()),
-        provenance=provenance_files(TRANSLATIONS.values()),
+        provenance=paths.provenance_files(TRANSLATIONS.values()),
     log:
         "logs/results/package.log",
     localrule: True
     params:
+        settings=PUBLISHED_SETTINGS,
         attention=ATTENTION_FILES,
+        stamps=FILE_STAMPS + jobs.pretrained_stamps,
     script:
         "../scripts/package.py"
 
@@ -42,13 +42,12 @@ rule package_corpora:
 
 rule package_settings:
     """Write the run's settings into the replication package."""
-    input:
-        settings=PUBLISHED_SETTINGS,
     output:
         settings=str(RESULTS.configuration),
     log:
         "logs/results/settings.log",
     localrule: True
-    # Without sync, a power cut could leave an empty file, which Snakemake would take for complete.
-    shell:
-        "(cp {input.settings:q} {output.settings:q} && sync {output.settings:q}) 2> {log:q}"
+    params:
+        settings=PUBLISHED_SETTINGS,
+    script:
+        "../scripts/package_settings.py"

@@ -6,7 +6,11 @@ Out: OUTPUTS, PERPLEXITY_SYSTEMS, PACKAGE_FILES, CORPORA_FILES and REPLICATION_P
 
 # The tables and figures that the papers have, and the runs whose attention they need.
 OUTPUTS = list_outputs(CONFIG, list(PAPERS.values()))
-PERPLEXITY_SYSTEMS = list_perplexity_systems()
+
+# The systems whose perplexity on the test set a table shows.
+PERPLEXITY_SYSTEMS = []
+if any(table.kind == "perplexity" for table in PAPER_TABLES):
+    PERPLEXITY_SYSTEMS = select_distinct_systems(plan.systems[system] for system in plan.selected_systems)
 
 
 def list_package_files():
@@ -17,15 +21,15 @@ def list_package_files():
     files = []
     for set_name in SETS:
         for language in (SOURCE, TARGET):
-            files.append((set_file(set_name, language), RESULTS.text(set_name, language)))
+            files.append((paths.set_file(set_name, language), RESULTS.text(set_name, language)))
         for system in plan.text_only_systems[set_name]:
             copy = RESULTS.plain_text_translations(set_name, system)
-            files.append((plain_text_translations(set_name, system), copy))
+            files.append((paths.plain_text_translations(set_name, system), copy))
 
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
-    files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]
-    files += [(file, RESULTS.gold_alignments) for file in list_gold_alignments()]
-    files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
+    files += [(file, RESULTS.raw_reference(TARGET)) for file in paths.list_raw_references()]
+    files += [(file, RESULTS.gold_alignments) for file in paths.list_gold_alignments()]
+    files += [(paths.vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
     if plan.trained_runs:
         for split in ("train", "dev"):
             files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
@@ -63,3 +67,15 @@ FIGURE3_MODEL = CONFIG.artifacts.figure3_model
 ATTENTION_FILES = []
 if FIGURE3_MODEL:
     ATTENTION_FILES = [str(FOLDER.translations("test", FIGURE3_MODEL, mode)) for mode in MODES]
+
+
+def list_package_sources(run):
+    """Return the files that a run adds to the package: translations, files of its training, attention, perplexity."""
+    translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
+    files = translations + paths.provenance_files(translations)
+    files += [f"{paths.model_folder(run)}/{name}" for name in RECORD_FILES]
+    if run in OUTPUTS.aligned_runs:
+        files.append(f"alignments/{run}.jsonl")
+    if run in PERPLEXITY_SYSTEMS:
+        files.append(f"perplexity/{run}.json")
+    return files

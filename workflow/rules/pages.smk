@@ -16,16 +16,17 @@ if PLAYGROUND:
     rule playground:
         """Write the page in which models translate typed text, in one file."""
         input:
-            text_settings="settings/text.json",
-            models=model_files(plan.playground_runs),
-            source=set_file("test", SOURCE),
-            reference=set_file("test", TARGET),
+            models=paths.model_files(plan.playground_runs),
+            source=paths.set_file("test", SOURCE),
+            reference=paths.set_file("test", TARGET),
         output:
             page=result_file("playground.html", report_category="Translations"),
         log:
             "logs/results/playground.log",
         localrule: True
         params:
+            text_settings=TEXT_SETTINGS_OF_MODELS,
+            stamps=jobs.pretrained_stamps,
             models=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
             size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
             title=literal_text(f"Translate in the browser: {EXPERIMENT}"),
@@ -36,7 +37,6 @@ if PLAYGROUND:
 rule report:
     """Write one page with the headline, figures, tables, settings and versions of the run."""
     input:
-        settings=SETTINGS_FILES.add("page", get_page_settings(CONFIG)),
         artifacts=[
             file
             for file in TABLES_AND_FIGURES
@@ -48,6 +48,7 @@ rule report:
         "logs/results/report.log",
     localrule: True
     params:
+        settings=get_page_settings(CONFIG),
         title=literal_text(f"Neural machine translation: {EXPERIMENT}"),
         papers=[paper.name for paper in PAPERS.values()],
         other_pages=[os.path.basename(page) for page in PLAYGROUND],

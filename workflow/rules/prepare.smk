@@ -9,13 +9,6 @@ CORPORA_IN_FILES = [corpus for corpus in PREPARED_CORPORA if CONFIG.corpora[corp
 MONOLINGUAL_CORPORA = experiment.list_lm_corpora(CONFIG)
 GENERATED_CORPORA = [corpus for corpus in PREPARED_CORPORA if CONFIG.corpora[corpus].grammar is not None]
 
-for corpus in CORPORA_IN_FILES + MONOLINGUAL_CORPORA:
-    SETTINGS_FILES.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
-for corpus in PREPARED_CORPORA + MONOLINGUAL_CORPORA:
-    SETTINGS_FILES.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
-if PREPARED_CORPORA:  # read by experiments that take their text from this one
-    SETTINGS_FILES.add("test", job_settings.get_test_settings(CONFIG))
-
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in CORPORA_IN_FILES:
@@ -25,18 +18,19 @@ for corpus in CORPORA_IN_FILES:
         name:
             f"extract_{corpus}"
         input:
-            settings=f"settings/extract/{corpus}.json",
-            source=origin_file(CONFIG.corpora[corpus].source),
-            target=origin_file(CONFIG.corpora[corpus].target),
+            source=paths.origin_file(CONFIG.corpora[corpus].source),
+            target=paths.origin_file(CONFIG.corpora[corpus].target),
         output:
-            source=raw_files(corpus, SOURCE),
-            target=raw_files(corpus, TARGET),
+            source=raw_outputs(corpus, SOURCE),
+            target=raw_outputs(corpus, TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            settings=job_settings.get_extraction_settings(CONFIG.corpora[corpus]),
         script:
             "../scripts/extract.py"
 
@@ -48,16 +42,17 @@ for corpus in MONOLINGUAL_CORPORA:
         name:
             f"extract_{corpus}"
         input:
-            settings=f"settings/extract/{corpus}.json",
-            target=origin_file(CONFIG.corpora[corpus].target),
+            target=paths.origin_file(CONFIG.corpora[corpus].target),
         output:
-            target=raw_files(corpus, TARGET),
+            target=raw_outputs(corpus, TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            settings=job_settings.get_extraction_settings(CONFIG.corpora[corpus]),
         script:
             "../scripts/extract.py"
 
@@ -68,25 +63,22 @@ for corpus in GENERATED_CORPORA:
         """Let the project's grammar write a corpus, with its word alignments."""
         name:
             f"generate_{corpus}"
-        input:
-            settings=SETTINGS_FILES.add(
-                f"generate/{corpus}",
-                {
-                    "grammar": CONFIG.grammar.model_dump(mode="json"),
-                    "split": CONFIG.corpora[corpus].grammar.split,
-                    "pairs": CONFIG.corpora[corpus].grammar.pairs,
-                },
-            ),
         output:
-            source=raw_files(corpus, SOURCE),
-            target=raw_files(corpus, TARGET),
-            alignment=raw_files(corpus, "align"),
+            source=raw_outputs(corpus, SOURCE),
+            target=raw_outputs(corpus, TARGET),
+            alignment=raw_outputs(corpus, "align"),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/generate/{corpus}.log",
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(60),
+        params:
+            settings={
+                "grammar": CONFIG.grammar.model_dump(mode="json"),
+                "split": CONFIG.corpora[corpus].grammar.split,
+                "pairs": CONFIG.corpora[corpus].grammar.pairs,
+            },
         script:
             "../scripts/generate.py"
 
@@ -96,7 +88,6 @@ if MONOLINGUAL_CORPORA:
     rule prepare_monolingual:
         """Tokenize a shard of text in the target language."""
         input:
-            settings="settings/prepare/{corpus}.json",
             target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
         output:
             target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
@@ -107,6 +98,8 @@ if MONOLINGUAL_CORPORA:
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
+        params:
+            settings=jobs.preparation_settings,
         script:
             "../scripts/prepare_monolingual.py"
 
@@ -119,7 +112,6 @@ if PREPARED_CORPORA:
         Pairs that the settings remove become empty lines on both sides, so that line numbers stay the same.
         """
         input:
-            settings="settings/prepare/{corpus}.json",
             source=f"data/raw/{{corpus}}/{{number}}.{SOURCE}.zst",
             target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
         output:
@@ -135,5 +127,7 @@ if PREPARED_CORPORA:
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
+        params:
+            settings=jobs.preparation_settings,
         script:
             "../scripts/prepare.py"

@@ -10,7 +10,7 @@ rule ro_crate:
     input:
         RESULT_FILES,
         REPLICATION_PACKAGE,
-        provenance_files(TRANSLATIONS.values()),
+        paths.provenance_files(TRANSLATIONS.values()),
         f"results/{TABLES_PROVENANCE}",
     output:
         # the record of the former run is kept until this one is written, since it names that run's files
@@ -30,7 +30,7 @@ rule ro_crate:
 rule pack_run:
     """Pack the files of a run that the results need, without weights: workflow/pieces.py joins runs of several machines."""
     input:
-        files=files_of_run,
+        files=lambda wildcards: list_package_sources(wildcards.run),
     output:
         archive="pieces/{run}.tar",
     log:
@@ -38,6 +38,6 @@ rule pack_run:
     wildcard_constraints:
         run=options.match_any(plan.selected_runs),
     localrule: True
-    # sync: as in package_settings
+    # sync: as in dev_text
     shell:
         "(tar --dereference -cf {output.archive:q} {input.files:q} && sync {output.archive:q}) 2> {log:q}"

@@ -8,15 +8,16 @@ Out: models/RUN/text.json, models/RUN/README.md, releases/RUN.tar.zst.
 rule text_settings:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
-        model=model_of_run,
-        settings=SETTINGS_FILES.add("text", job_settings.get_text_settings(CONFIG)),
+        model=jobs.model_of_run,
     output:
         text="models/{run}/text.json",
     log:
         "logs/package/{run}.log",
     localrule: True
+    params:
+        settings=literal_text(json.dumps(TEXT_SETTINGS_OF_MODELS)),
     shell:
-        "NMT_LOG={log:q} nmt model package --model models/{wildcards.run} --settings {input.settings:q}"
+        "NMT_LOG={log:q} nmt model package --model models/{wildcards.run} --settings {params.settings:q}"
         " 2>&1 | tee -i {log:q}"
 
 

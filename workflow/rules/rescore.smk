@@ -6,20 +6,15 @@ Out: rescored/NAME.LANGUAGE, the best translations; rescored/NAME.nbest.gz, the 
 
 if CONFIG.use.rescored:
 
-    for name in CONFIG.use.rescored:
-        SETTINGS_FILES.add(f"rescore/{name}", CONFIG.rescored[name])
-
     # An entry without models is an oracle.
     ORACLES = [name for name in CONFIG.use.rescored if not CONFIG.rescored[name].members]
 
     rule rescore:
         """Interpolate the models' log-probabilities with the scores of n-best lists."""
         input:
-            settings="settings/rescore/{rescored}.json",
-            model=rescoring_models,
-            source=set_file("test", SOURCE),
-            n_best_lists=n_best_list,
-            file_stamps=FILE_STAMPS,
+            model=jobs.rescoring_models,
+            source=paths.set_file("test", SOURCE),
+            n_best_lists=jobs.n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
             n_best_lists="rescored/{rescored}.nbest.gz",
@@ -27,29 +22,29 @@ if CONFIG.use.rescored:
             "logs/rescore/{rescored}.log",
         wildcard_constraints:
             rescored=options.match_any(set(CONFIG.use.rescored) - set(ORACLES)),
-        threads: MODEL_JOB_THREADS
+        threads: jobs.model_threads
         resources:
-            **MODEL_JOB_RESOURCES,
+            **jobs.model_resources,
         params:
-            model_arguments=rescoring_arguments,
-            weight=rescoring_weight,
-            options=not_tracked(
+            model_arguments=jobs.rescoring_arguments,
+            weight=jobs.rescoring_weight,
+            stamps=FILE_STAMPS + jobs.pretrained_stamps,
+            options=not_compared(
                 options.format_options(
                     [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
                 )
             ),
         shell:
             "NMT_LOG={log:q} nmt test-set rescore --model {params.model_arguments:q} --source {input.source:q}"
-            " --lists {input.n_best_lists:q} --weight {params.weight} {params.options} --store store"
+            " --lists {input.n_best_lists:q} --weight {params.weight} {params.options}"
             " --output {output.best:q} --output-lists {output.n_best_lists:q} 2>&1 | tee -i {log:q}"
 
     rule oracle:
         """Choose the best of each n-best list by comparison with the reference."""
         input:
-            source=set_file("test", SOURCE),
-            reference=set_file("test", TARGET),
-            n_best_lists=n_best_list,
-            file_stamps=FILE_STAMPS,
+            source=paths.set_file("test", SOURCE),
+            reference=paths.set_file("test", TARGET),
+            n_best_lists=jobs.n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:
@@ -57,8 +52,10 @@ if CONFIG.use.rescored:
         wildcard_constraints:
             rescored=options.match_any(ORACLES),
         resources:
-            mem_mb=scale_memory(DATA_MEMORY),
+            mem_mb=scale_memory(jobs.data_memory),
             runtime=60,
+        params:
+            stamps=FILE_STAMPS,
         shell:
             "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.n_best_lists:q}"
             " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

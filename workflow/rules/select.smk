@@ -12,7 +12,6 @@ KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
 # The training corpora of each word budget.
 BUDGETS = experiment.collect_budgets(CONFIG)
 
-IN_DOMAIN_CORPORA = experiment.list_in_domain_corpora(CONFIG)
 
 
 # A local rule, since compute nodes often cannot reach the internet. One build serves every experiment of this checkout.
@@ -33,23 +32,13 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
     BUDGET_BY_CORPUS = {}
     for budget, corpora in BUDGETS.items():
         BUDGET_BY_CORPUS |= dict.fromkeys(corpora, budget)
-        SETTINGS_FILES.add(
-            f"selection/{budget}",
-            {
-                "words": CONFIG.selection.corpus_words.get(budget, CONFIG.selection.target_words),
-                "corpora": corpora,
-            },
-        )
 
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
-            settings=SETTINGS_FILES.add(
-                "selection/sample", {"seed": CONFIG.seed, "pairs": CONFIG.selection.sample_pairs}
-            ),
-            source=token_files(CONFIG.use.train, SOURCE),
-            target=token_files(CONFIG.use.train, TARGET),
-            in_domain=token_files(IN_DOMAIN_CORPORA, SOURCE),
+            source=paths.token_files(CONFIG.use.train, SOURCE),
+            target=paths.token_files(CONFIG.use.train, TARGET),
+            in_domain=jobs.in_domain_text(SOURCE),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
             target=f"data/selection/lm/out.{TARGET}.zst",
@@ -58,24 +47,21 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
         resources:
             mem_mb=scale_memory(4000),
             runtime=scale_minutes(30, per_input_gb=60),
+        params:
+            settings={
+                "seed": CONFIG.seed,
+                "pairs": CONFIG.selection.sample_pairs,
+                "corpora": CONFIG.use.train,  # pairs are drawn in their order
+            },
         script:
             "../scripts/sample.py"
 
     rule language_model:
         """Train one of the four language models (in- or out-of-domain, source or target) with KenLM's lmplz."""
         input:
-            settings=SETTINGS_FILES.add(
-                "selection/language_model",
-                {
-                    "order": CONFIG.selection.order,
-                    "discount_fallback": CONFIG.selection.discount_fallback,
-                    "min_count": CONFIG.selection.lm_vocabulary_min_count,
-                    "max_extra_words": None,  # only Moses' language model has extra text
-                },
-            ),
-            text=language_model_text,
+            text=jobs.language_model_text,
             # the model's vocabulary are the words of this text, if there is any
-            vocabulary_text=language_model_vocabulary_text,
+            vocabulary_text=jobs.language_model_vocabulary_text,
             programs=KENLM_BUILD,
         output:
             model="data/selection/lm/{domain}.{language}.binary",
@@ -84,16 +70,22 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
         wildcard_constraints:
             domain="in|out",
         resources:
-            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=2),
+            mem_mb=scale_memory(jobs.data_memory, per_input_mb=2),
             runtime=scale_minutes(60, per_input_gb=60),
+        params:
+            settings={
+                "order": CONFIG.selection.order,
+                "discount_fallback": CONFIG.selection.discount_fallback,
+                "min_count": CONFIG.selection.lm_vocabulary_min_count,
+                "max_extra_words": None,  # only Moses' language model has extra text
+            },
         script:
             "../scripts/language_model.py"
 
     rule threshold:
         """Find the threshold of a word budget: the pairs with better scores, of all shards, have that many words."""
         input:
-            settings="settings/selection/{budget}.json",
-            scores=budget_scores,
+            scores=jobs.budget_scores,
         output:
             threshold="data/selection/{budget}.threshold.json",
         log:
@@ -101,6 +93,8 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
         resources:
             mem_mb=scale_memory(4000),
             runtime=scale_minutes(30),
+        params:
+            settings=jobs.budget_settings,
         script:
             "../scripts/threshold.py"
 
@@ -112,16 +106,16 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             name:
                 f"score_pairs_{corpus}"
             input:
-                source=token_files([corpus], SOURCE),
-                target=token_files([corpus], TARGET),
+                source=paths.token_files([corpus], SOURCE),
+                target=paths.token_files([corpus], TARGET),
                 source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
                 target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
                 programs=KENLM_BUILD,
             output:
-                scores=temp(expand("data/selection/{shard}.scores.npy", shard=list_shards([corpus]))),
+                scores=temp(expand("data/selection/{shard}.scores.npy", shard=paths.list_shards([corpus]))),
             log:
                 f"logs/select/{corpus}.score.log",
-            threads: shard_threads(corpus)
+            threads: jobs.shard_threads(corpus)
             resources:
                 mem_mb=scale_memory(4000, per_input_mb=2),
                 runtime=scale_minutes(30, per_input_gb=120),
@@ -134,18 +128,18 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
                 f"select_pairs_{corpus}"
             input:
                 threshold=f"data/selection/{budget}.threshold.json",
-                scores=expand("data/selection/{shard}.scores.npy", shard=list_shards([corpus])),
-                source=token_files([corpus], SOURCE),
-                target=token_files([corpus], TARGET),
+                scores=expand("data/selection/{shard}.scores.npy", shard=paths.list_shards([corpus])),
+                source=paths.token_files([corpus], SOURCE),
+                target=paths.token_files([corpus], TARGET),
             output:
-                source=token_files([corpus], SOURCE, "selected"),
-                target=token_files([corpus], TARGET, "selected"),
-                source_words=selected_files(corpus, f"{SOURCE}.words.zst"),
-                target_words=selected_files(corpus, f"{TARGET}.words.zst"),
-                counts=selected_files(corpus, "counts.json"),
+                source=paths.token_files([corpus], SOURCE, "selected"),
+                target=paths.token_files([corpus], TARGET, "selected"),
+                source_words=paths.selected_files(corpus, f"{SOURCE}.words.zst"),
+                target_words=paths.selected_files(corpus, f"{TARGET}.words.zst"),
+                counts=paths.selected_files(corpus, "counts.json"),
             log:
                 f"logs/select/{corpus}.log",
-            threads: shard_threads(corpus)
+            threads: jobs.shard_threads(corpus)
             resources:
                 mem_mb=scale_memory(2000, per_input_mb=1),
                 runtime=scale_minutes(30, per_input_gb=60),

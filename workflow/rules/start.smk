@@ -1,45 +1,59 @@
 """Check a run before its first job: print its forecast, and exit if it lacks something that it needs hours later.
 
 In:  the graph of jobs.
-Out: settings/*.json.
+Out: settings/run.json and settings/captions.
 """
 
-from pipeline.monitor import jobs
+import atexit
 
-# Whether Snakemake only checks and ends, as `nmt preflight` asks.
-CHECK_ONLY = jobs.CHECK_ONLY_VARIABLE in os.environ
-
-if not IS_SUBMITTED_JOB:
-    try:
-        SETTINGS_FILES.write()
-        if IS_MODULE:  # Snakemake does not call `onstart` of a module
-            SETTINGS_FILES.require_run_lock()
-    except UserError as error:
-        exit_with_errors(error.args)
+from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, started_job_lists
 
 
 def check_run():
-    """Print the hours and the disk space that the jobs will take, and exit with the problems if there are any."""
-    if IS_SUBMITTED_JOB:
-        return
+    """Return the forecast of time and disk space, and the problems, one line each."""
     # imported here, since they are not needed to read the rules
     from pipeline.monitor.preflight import describe_forecast, find_problems
 
     job_list = internals.list_jobs(CONFIG, workflow)
-    for line in describe_forecast(job_list, Path()):
-        print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
+    forecast = describe_forecast(job_list, Path())
+    problems = find_problems(job_list, SUBMITS_JOBS, internals.get_status_command(workflow))
+    return job_list, forecast, problems
 
-    on_cluster = not workflow.executor_plugin.common_settings.local_exec
-    problems = find_problems(job_list, on_cluster, internals.get_status_command(workflow))
+
+def start_run():
+    """Check a run that begins, and write what its jobs on a cluster and its report read.
+
+    Snakemake has locked the folder, so no other run is active in it.
+    """
+    job_list, forecast, problems = check_run()
+    for line in forecast:
+        print(line, file=sys.stderr)
     if problems:
         exit_with_errors(problems)
-    if CHECK_ONLY:
-        sys.exit(0)
-
-    # While another run is active, the settings files are that run's, so this one must not start.
-    try:
-        SETTINGS_FILES.require_run_lock()
-    except UserError as error:
-        exit_with_errors(error.args)
+    records.freeze_settings(CONFIG)
+    for name, caption in REPORT_CAPTIONS.items():
+        records.write_caption(name, caption)
     # for the logger, which shows the progress of these jobs
-    jobs.started_job_lists.append(job_list)
+    started_job_lists.append(job_list)
+
+
+def answer_preflight():
+    """Write the forecast and the problems of a dry-run for `nmt preflight`, which has named the file."""
+    if workflow.dag is not None:
+        _, forecast, problems = check_run()
+        answer = {"forecast": forecast, "problems": problems}
+        Path(os.environ[CHECK_FILE_VARIABLE]).write_text(json.dumps(answer), encoding="utf-8")
+
+
+def end_without_jobs():
+    """Leave the folder as it was, unless jobs were started."""
+    if not started_job_lists:
+        internals.remove_log(workflow)
+
+
+if not IS_SUBMITTED_JOB:
+    atexit.register(end_without_jobs)
+
+# A dry-run does not call `onstart`.
+if CHECK_FILE_VARIABLE in os.environ:
+    atexit.register(answer_preflight)

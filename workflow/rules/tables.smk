@@ -56,7 +56,7 @@ if OUTPUTS.has_corpora:
         input:
             counts=RESULTS.corpus_counts,
             papers=[RESULTS.paper(paper) for paper in PAPERS],
-            settings=str(RESULTS.configuration),
+            configuration=str(RESULTS.configuration),
         output:
             files=[result_file(name, report_category="Text") for name in OUTPUTS.data_files],
         log:
@@ -71,20 +71,20 @@ if CONFIG.sentence_vectors:
     rule vectors:
         """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
         input:
-            settings=SETTINGS_FILES.add("vectors", {"panels": CONFIG.sentence_vectors.panels}),
-            model=model_of_run,
+            model=jobs.model_of_run,
         output:
             coordinates="vectors/{run}.tsv",
         log:
             "logs/vectors/{run}.log",
-        threads: MODEL_JOB_THREADS
+        threads: jobs.model_threads
         resources:
-            **MODEL_JOB_RESOURCES,
+            **jobs.model_resources,
         params:
-            model=model_folder_of_run,
+            model=jobs.model_folder_of_run,
             # a line for each sentence, and an empty line between panels
             lines=literal_text("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
-            options=not_tracked(DECODING_OPTIONS),
+            stamps=jobs.pretrained_stamps,
+            options=jobs.decoding_options,
         shell:
             "NMT_LOG={log:q} nmt vectors --tokenized --model {params.model:q} {params.options}"
             " --output-tsv {output.coordinates:q} <<< {params.lines:q} 2>&1 | tee -i {log:q}"
@@ -100,18 +100,18 @@ if TREE_FILES:
     rule tree:
         """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
         input:
-            settings=SETTINGS_FILES.add("tree", {"sentence": CONFIG.artifacts.tree_sentence}),
             text=f"{plan.models_folder}/{CONFIG.artifacts.tree_model}/text.json",
-            model=model_files([CONFIG.artifacts.tree_model]),
+            model=paths.model_files([CONFIG.artifacts.tree_model]),
         output:
             [result_file(name, report_category="Figures") for name in TREE_FILES],
         log:
             "logs/results/tree.log",
         localrule: True
         params:
-            model=not_tracked(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
+            model=not_compared(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
             sentence=literal_text(CONFIG.artifacts.tree_sentence),
-            outputs=tree_options,
+            stamps=jobs.pretrained_stamps,
+            outputs=lambda wildcards, output: options.format_options(("output", file) for file in output),
         shell:
             "NMT_LOG={log:q} nmt tree {params.sentence:q} --model {params.model:q} {params.outputs}"
             " 2>&1 | tee -i {log:q}"

@@ -1,6 +1,6 @@
 """Train models: one job per run, which is a model at a seed.
 
-In:  data/binary, data/vocabulary, settings/train/RUN.json.
+In:  data/binary, data/vocabulary.
 Out: models/RUN/: weights, settings, history, summary, vocabularies.
 """
 
@@ -12,23 +12,18 @@ RETRIES = count_training_retries(CONFIG, plan.runs.values()) if SUBMITS_JOBS els
 
 SHARED_STORES = " ".join(options.format_option("shared-store", store) for store in FOLDER.shared_stores)
 
-for run in plan.runs.values():
-    SETTINGS_FILES.add(f"train/{run.name}", run_settings(CONFIG, run))
-
 
 rule train:
-    """Train a model, or resume its training, in store/, and link to it. No rule has files of store/ as outputs.
+    """Train a model, or resume its training, in store/, and copy it from there. No rule has files of store/ as outputs.
 
-    The rule runs again if the settings of the model or its text change: its inputs are a file of the settings, and the
-    ids of the text with their checksums (data/binary). A job of Slurm stops before its time limit, is submitted again,
-    and resumes the training.
+    If the settings of the model or its text change, the job is repeated. It ends in seconds if the store has the model.
+    A job of Slurm stops before its time limit, is submitted again, and resumes the training.
     """
     input:
         **VOCABULARIES,
-        settings="settings/train/{run}.json",
         train=BITEXT["train"],
         dev=BITEXT["dev"],
-        base=base_files,
+        base=jobs.base_files,
     output:
         model="models/{run}/model.safetensors",
         final_state="models/{run}/final_state.safetensors",
@@ -39,23 +34,25 @@ rule train:
         target_vocabulary="models/{run}/target.tsv",
     log:
         "logs/train/{run}.log",
-    priority: training_priority
+    priority: jobs.training_priority
     retries: RETRIES
-    threads: training_threads
+    threads: jobs.training_threads
     resources:
-        gpu=training_gpus,
+        gpu=jobs.training_gpus,
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=training_minutes,
+        runtime=jobs.training_minutes,
         time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.
-        slurm_extra=nice_option,
+        slurm_extra=jobs.nice_option,
     params:
-        train=train_folder,
-        dev=dev_folder,
-        continue_from=continue_from_option,
-        shared_stores=not_tracked(SHARED_STORES),
+        settings=jobs.training_settings,
+        settings_json=jobs.training_json,
+        train=jobs.train_folder,
+        dev=jobs.dev_folder,
+        continue_from=jobs.continue_from_option,
+        shared_stores=not_compared(SHARED_STORES),
     shell:
-        "NMT_LOG={log:q} nmt train --settings {input.settings:q} --train {params.train:q} --dev {params.dev:q}"
+        "NMT_LOG={log:q} nmt train --settings {params.settings_json:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
         " {params.continue_from} --store store {params.shared_stores} --output models/{wildcards.run}"
         " --if-locked wait --job-minutes {resources.runtime} 2>&1 | tee -i {log:q}"

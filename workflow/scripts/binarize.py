@@ -14,7 +14,7 @@ with job(snakemake) as (inputs, _):
         source_vocabulary=Vocabulary.read(inputs.source_vocabulary),
         target_vocabulary=Vocabulary.read(inputs.target_vocabulary),
         folder=folder,
-        shuffle_seed=inputs.settings["seed"],
-        settings=inputs.settings,
+        shuffle_seed=snakemake.params.settings["seed"],
+        settings=snakemake.params.settings,
     )
     print(f"{folder}: {len(bitext):,} pairs")

@@ -6,7 +6,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.config.catalogue import Corpus
     from pipeline.download.extraction import Side, extract_corpus
 
-    corpus = Corpus.model_validate(inputs.settings["corpus"])
+    corpus = Corpus.model_validate(snakemake.params.settings["corpus"])
     sides = {}
     for name, text in corpus.sides.items():
         if name in vars(outputs):  # text in one language is extracted once

@@ -6,7 +6,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.config.catalogue import GrammarSettings
     from pipeline.grammar.corpus import write_corpus
 
-    settings = inputs.settings
+    settings = snakemake.params.settings
     write_corpus(
         GrammarSettings.model_validate(settings["grammar"]),
         split=settings["split"],

@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from nmt.cli import describe_error, exit_with_error  # found by the line above
 from nmt.io import progress
-from nmt.io.files import read_json
 
 ShardsByCorpus = dict[str, list[tuple[Path, ...]]]
 """The shards of each corpus: for each shard the files of its sides."""
@@ -28,8 +27,8 @@ LOG_WAIT_SECONDS = 10.0
 def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     """Write what the block prints to the job's log and to the terminal.
 
-    The block gets the named inputs and outputs of the rule as paths, and the input `settings` as its values. Errors of
-    input or system are printed in one line, without a traceback.
+    The block gets the named inputs and outputs of the rule as paths. Errors of input or system are printed in one line,
+    without a traceback.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -38,10 +37,7 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     progress.clear_progress()  # an earlier attempt may have left it
     with _copy_output_to(log):
         try:
-            inputs = _read_paths(snakemake.input)
-            if "settings" in vars(inputs):
-                inputs.settings = read_json(inputs.settings)
-            yield inputs, _read_paths(snakemake.output)
+            yield _read_paths(snakemake.input), _read_paths(snakemake.output)
         except Exception as error:
             message = describe_error(error)
             if message is None:

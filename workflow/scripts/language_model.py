@@ -5,7 +5,7 @@ from job import group_by_corpus, job
 with job(snakemake) as (inputs, outputs):
     from nmt.selection.language_models import list_frequent_words, train_language_model
 
-    settings = inputs.settings
+    settings = snakemake.params.settings
     text = {}
     for corpus, shards in group_by_corpus(inputs.text).items():
         text[corpus] = [text_file for (text_file,) in shards]

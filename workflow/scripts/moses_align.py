@@ -7,4 +7,4 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.programs import Moses
 
     moses = Moses(inputs.programs.parent)
-    align_text(moses, inputs.source, inputs.target, output=outputs.alignment, **inputs.settings)
+    align_text(moses, inputs.source, inputs.target, output=outputs.alignment, **snakemake.params.settings)

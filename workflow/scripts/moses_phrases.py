@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, outputs):
         alignment=inputs.alignment,
         tables=tuple(outputs.tables),
         log=reset_moses_log(snakemake.log[0]),
-        **inputs.settings,
+        **snakemake.params.settings,
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb // 2,
     )

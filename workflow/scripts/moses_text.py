@@ -6,5 +6,5 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.text import write_text
 
     shards = list(zip(inputs.source, inputs.target, strict=True))
-    pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **inputs.settings)
+    pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **snakemake.params.settings)
     print(f"{pairs:,} pairs; {long_pairs:,} left out for their length")

@@ -3,17 +3,16 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.decoding import translate_file
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
     n_best_arguments = {}
     if "n_best_lists" in vars(outputs):
-        n_best_arguments = {"n_best_lists": outputs.n_best_lists, **read_json(inputs.n_best)}
+        n_best_arguments = {"n_best_lists": outputs.n_best_lists, **snakemake.params.n_best}
     translate_file(
         Moses(inputs.programs.parent),
-        System(*inputs.tables, inputs.language_model, **inputs.settings),
+        System(*inputs.tables, inputs.language_model, **snakemake.params.settings),
         weights=inputs.weights,
         source=inputs.source,
         output=outputs.translations,

@@ -3,17 +3,16 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.programs import Moses, reset_moses_log
     from pipeline.phrase_based.tuning import tune_weights
 
     tune_weights(
         Moses(inputs.programs.parent),
-        System(*inputs.tables, inputs.language_model, **inputs.settings),
+        System(*inputs.tables, inputs.language_model, **snakemake.params.settings),
         text=(inputs.source, inputs.target),
         output=outputs.weights,
         log=reset_moses_log(snakemake.log[0]),
-        **read_json(inputs.tuning),
+        **snakemake.params.tuning,
         threads=snakemake.threads,
     )

@@ -11,7 +11,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.package import ReplicationPackage, copy_into_package
     from pipeline.results.provenance import find_contradictions
 
-    if read_json(inputs.written_settings) != inputs.settings:
+    if read_json(inputs.written_settings) != snakemake.params.settings:
         raise UserError(f"{inputs.written_settings}: of other settings; remove it, and call again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
         copy_into_package(source, copy, keep_attention=str(source) in snakemake.params.attention)

@@ -5,14 +5,13 @@ from job import job
 with job(snakemake) as (inputs, outputs):
     from pathlib import Path
 
-    from nmt.settings.base import read_settings
     from nmt.settings.decoding import TextSettings
     from pipeline.results.playground.page import write_playground
 
     params = snakemake.params
     refusal = write_playground(
         [Path(folder) for folder in params.models],
-        read_settings(TextSettings, inputs.text_settings),
+        TextSettings.model_validate(params.text_settings),
         source=inputs.source,
         reference=inputs.reference,
         **params.size,

@@ -7,7 +7,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_shard
 
-    settings = inputs.settings
+    settings = snakemake.params.settings
     tokenization = settings["tokenization"]
     prepare_shard(
         raw=(inputs.source, inputs.target),
@@ -17,4 +17,5 @@ with job(snakemake) as (inputs, outputs):
         tokens=(outputs.source, outputs.target),
         word_counts=(outputs.source_words, outputs.target_words),
         counts=outputs.counts,
+        settings=settings,
     )

@@ -7,7 +7,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_monolingual_shard
 
-    settings = inputs.settings
+    settings = snakemake.params.settings
     prepare_monolingual_shard(
         raw=inputs.target,
         language=settings["languages"]["target"],

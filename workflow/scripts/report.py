@@ -31,5 +31,5 @@ with job(snakemake) as (inputs, outputs):
         artifacts=inputs.artifacts,
         other_pages=params.other_pages,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
-        settings=inputs.settings,
+        settings=snakemake.params.settings,
     )

@@ -5,11 +5,11 @@ from job import group_by_corpus, job
 with job(snakemake) as (inputs, outputs):
     from nmt.selection.language_models import count_nonempty_lines, sample_pairs
 
-    requested_pairs = inputs.settings["pairs"] or count_nonempty_lines(inputs.in_domain)
+    requested_pairs = snakemake.params.settings["pairs"] or count_nonempty_lines(inputs.in_domain)
     sampled_pairs = sample_pairs(
         corpora=group_by_corpus(inputs.source, inputs.target),
         pair_count=requested_pairs,
-        seed=inputs.settings["seed"],
+        seed=snakemake.params.settings["seed"],
         source=outputs.source,
         target=outputs.target,
     )

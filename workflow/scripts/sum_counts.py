@@ -9,6 +9,8 @@ with job(snakemake) as (inputs, outputs):
 
     vocabularies = [Vocabulary.read(inputs.source_vocabulary), Vocabulary.read(inputs.target_vocabulary)]
     counts = []
-    for corpus in inputs.settings["corpora"]:
-        counts.append(sum_corpus_counts(CorpusFiles(**corpus), inputs.settings["languages"], vocabularies))
+    for corpus in snakemake.params.settings["corpora"]:
+        counts.append(
+            sum_corpus_counts(CorpusFiles(**corpus), snakemake.params.settings["languages"], vocabularies)
+        )
     write_json(outputs.counts, counts)

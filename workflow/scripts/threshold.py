@@ -8,5 +8,5 @@ with job(snakemake) as (inputs, outputs):
     scores = {}
     for corpus, shards in group_by_corpus(inputs.scores).items():
         scores[corpus] = [score_file for (score_file,) in shards]
-    threshold = choose_threshold(scores, inputs.settings["words"], outputs.threshold)
+    threshold = choose_threshold(scores, snakemake.params.settings["words"], outputs.threshold)
     print(f"{threshold.pairs:,} pairs, {threshold.target_words:,} target words")

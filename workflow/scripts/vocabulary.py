@@ -7,4 +7,4 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.preparation import read_word_counts
 
     counts = read_word_counts(inputs.words)
-    build_vocabulary(counts, **inputs.settings, output=outputs.vocabulary)
+    build_vocabulary(counts, **snakemake.params.settings, output=outputs.vocabulary)

@@ -15,7 +15,7 @@ from nmt.data.vocabulary import SubwordVocabulary
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import compute_word_log_probabilities, score_translations
-from nmt.decoding.test_set import align_file, is_in_vocabulary, translate_file
+from nmt.decoding.sentence_sets import align_file, is_in_vocabulary, translate_file
 from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import ComputeOptions, TranslateOptions

@@ -1,10 +1,6 @@
 """Translating files: what is written, in which order, and for which sentences; the subcommands as a user calls them."""
 
 import json
-import os
-import subprocess
-import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +11,7 @@ import torch
 
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.forced_decoding import score_translations
-from nmt.decoding.test_set import (
+from nmt.decoding.sentence_sets import (
     Sentence,
     align_file,
     compute_inputs_digest,
@@ -32,7 +28,7 @@ from pipeline.results.package import copy_translations
 from tests import translators
 from tests.bitexts import write_text
 from tests.messages import refused
-from tests.running import ROOT, nmt
+from tests.running import nmt
 from tests.training_settings import decoding
 
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
@@ -104,47 +100,6 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
         assert np.shape(entry["alignment"]) == (len(target.split()) + 1, len(source.split()) + 1)
     (scores,) = score_translations([model], [(SOURCES[0].split(), TARGETS[0].split())], 1)
     assert scores.attention == pytest.approx(np.array(entries[0]["alignment"]), abs=1e-4)
-
-
-@pytest.mark.slow
-def test_killed_decode_is_resumed(folder: Path, tmp_path: Path) -> None:
-    """Killed after a few batches; what was done is not done again, and the bytes are the same."""
-    lines = (range(number, number + 1 + number % 5) for number in range(1500))
-    write_text(tmp_path / "long.en", (" ".join(f"w{2 + word % 28}" for word in line) for line in lines))
-    settings = decoding(beam=3, batch_size=2, max_length_factor=2, n_best=2).model_dump_json()
-
-    def start_decode(output: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "nmt", "test-set", "decode", "--model", str(folder / "model")]
-        command += ["--source", str(tmp_path / "long.en"), "--settings", settings, "--output", str(output)]
-        return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
-
-    output, expected_output = tmp_path / "killed.jsonl", tmp_path / "whole.jsonl"
-    journal = tmp_path / ".killed.jsonl.unfinished"
-    process = start_decode(output)
-    while not (journal.exists() and journal.stat().st_size > 5000):
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    assert not output.exists()
-
-    # A mark in a complete line, a longer time, and half a line: the next run must take the first two as they are.
-    journal_lines = journal.read_bytes().split(b"\n")
-    journal_lines[1] = journal_lines[1].replace(b'"line": 0,', b'"line": 0, "kept": true,')
-    number, batch, _ = json.loads(journal_lines[2])
-    journal_lines[2] = json.dumps([number, batch, 5000.0], ensure_ascii=False).encode()
-    journal.write_bytes(b"\n".join(journal_lines) + b'[7000, [{"li')
-    assert start_decode(output).wait() == 0
-    assert start_decode(expected_output).wait() == 0
-    assert output.read_bytes().count(b'"kept": true, ') == 1
-    assert output.read_bytes().replace(b'"kept": true, ', b"") == expected_output.read_bytes()
-    assert not journal.exists()
-
-    resumed, whole = read_provenance(output), read_provenance(expected_output)
-    assert 5000 < resumed.pop("seconds") < 5600 and 0 < whole.pop("seconds") < 600
-    assert resumed.pop("resumed") and not whole.pop("resumed")
-    assert resumed.pop("lines") != whole.pop("lines")  # for the mark
-    assert resumed == whole
 
 
 def test_provenance_of_translations(folder: Path, tmp_path: Path) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import torch
-
-import nmt
-from nmt.backend.device import device_name
 from nmt.data.batches import batches_by_length
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
@@ -20,9 +16,7 @@ from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.formats import DIGITS, round_attention
 from nmt.decoding.translator import SentenceTranslator, score_hypothesis
 from nmt.evaluation.translations import split_words
-from nmt.io.journal import Journal
 from nmt.io.progress import Progress
-from nmt.io.system import cpu_model
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
@@ -57,12 +51,7 @@ def translate_file(
     output: Path,
     average: Average = "probability",
 ) -> dict[str, Any]:
-    """Translate a test set with one model or an ensemble, and return three entries of its provenance.
-
-    The entries are the numbers of `sentences` and of `seconds`, and whether the work of a killed process was `resumed`.
-
-    Finished batches are stored next to `output`. If the process is killed, the same call resumes after them, and its
-    output has the same bytes.
+    """Translate a test set with one model or an ensemble. Return its numbers of `sentences` and of `seconds`.
 
     Args:
         models: models that share their vocabularies.
@@ -87,59 +76,26 @@ def translate_file(
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
 
-    # 2. translate them, in batches of similar length, unless a killed process has done so
+    # 2. translate them, in batches of similar length
+    start_time = time.monotonic()
     lengths = [len(sentence.source) for sentence in sentences]
     entries: dict[int, dict[str, Any]] = {}
-    with (
-        Journal(output, compute_inputs_digest(translator, sentences)) as journal,
-        Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
-    ):
-        for batch_number, indices in enumerate(batches_by_length(lengths, decoding.batch_size)):
+    with Progress(len(sentences), "sentences", f"translate ({mode})") as progress:
+        for indices in batches_by_length(lengths, decoding.batch_size):
             batch = [sentences[index] for index in indices]
-            if batch_number not in journal.results:
-                n_best_lists = translator.search_batch([sentence.source for sentence in batch])
-                new_entries = [
-                    describe_sentence(model, sentence, hypotheses)
-                    for sentence, hypotheses in zip(batch, n_best_lists, strict=True)
-                ]
-                journal.add(batch_number, new_entries)
-            entries |= zip(indices, journal.results[batch_number], strict=True)
+            n_best_lists = translator.search_batch([sentence.source for sentence in batch])
+            for index, sentence, hypotheses in zip(indices, batch, n_best_lists, strict=True):
+                entries[index] = describe_sentence(model, sentence, hypotheses)
             progress.update(len(batch))
 
-        # 3. write the file, in the order of the test set
-        _write_json_lines(output, (entries[index] for index in range(len(sentences))))
-        journal.remove()
-    return {
-        "sentences": len(sentences),
-        "seconds": round(journal.seconds, 3),
-        "resumed": journal.is_resumed,
-    }
+    # 3. write the file, in the order of the test set
+    _write_json_lines(output, (entries[index] for index in range(len(sentences))))
+    return {"sentences": len(sentences), "seconds": round(time.monotonic() - start_time, 3)}
 
 
 def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Return whether every token is in the vocabulary."""
     return UNKNOWN not in vocabulary.ids(tokens)
-
-
-def compute_inputs_digest(translator: SentenceTranslator, sentences: Sequence[Sentence]) -> str:
-    """Return a SHA-256 of everything that determines the translations, including the machine's arithmetic."""
-    inputs = [compute_models_digest(translator.models), translator.forbid_unknown, translator.average]
-    inputs.append(translator.decoding.model_dump(mode="json"))
-    inputs.append([(sentence.line, sentence.source) for sentence in sentences])
-    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
-
-
-def compute_models_digest(models: Sequence[TrainedModel]) -> str:
-    """Return a SHA-256 of what decides translations: the models, the versions of nmt and PyTorch, and the device."""
-    digest = hashlib.sha256()
-    for model in models:
-        digest.update(model.run.architecture.model_dump_json().encode())
-        digest.update(f"{model.source_vocabulary.sha256} {model.target_vocabulary.sha256}".encode())
-        for weight in model.network.state_dict().values():
-            digest.update(weight.cpu().contiguous().numpy())
-    device = device_name(models[0].device)
-    digest.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
-    return digest.hexdigest()
 
 
 def describe_sentence(

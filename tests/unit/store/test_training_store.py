@@ -1,20 +1,17 @@
-"""Keys of expensive results, and the links to them."""
+"""Keys of trainings, and copies of finished models."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from nmt.io.files import link_file
-from nmt.store.result_store import (
+from nmt.store.training_store import (
+    COPIED_FILES,
     TrainingStore,
     collect_training_inputs,
     compute_key,
     compute_model_key,
-    link_or_compute_result,
+    copy_model,
 )
 from tests.training_settings import model_run
 
@@ -61,35 +58,14 @@ def test_state_folder_of_former_name(tmp_path: Path) -> None:
     assert changes == f"data.dev was replaced; the former training stays in {shared_folder}"
 
 
-def test_result_is_made_once(tmp_path: Path) -> None:
-    """Also if its links were deleted."""
-    written_paths: list[Path] = []
-
-    def write_result(paths: Mapping[str, Path]) -> None:
-        written_paths.append(paths["text"])
-        paths["text"].write_text("result", encoding="utf-8")
-
-    output = tmp_path / "output.txt"
-    for inputs in ({"beam": 1}, {"beam": 1}, {"beam": 2}, {"beam": 1}):
-        output.unlink(missing_ok=True)
-        link_or_compute_result(tmp_path / "store", inputs, {"text": output}, write_result)
-        assert output.read_text(encoding="utf-8") == "result"
-    assert len(written_paths) == 2
-
-
-@pytest.mark.parametrize("has_links", [True, False])
-def test_link_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool) -> None:
-    """Without links in the file system, it is copied."""
-
-    def refuse_link(*_: object) -> None:
-        raise PermissionError("no links here")
-
-    if not has_links:
-        monkeypatch.setattr(os, "link", refuse_link)
-    source, target = tmp_path / "source", tmp_path / "target"
-    source.write_text("new", encoding="utf-8")
-    target.write_text("old", encoding="utf-8")
-    for _ in range(2):
-        link_file(source, target)
-        assert target.read_text(encoding="utf-8") == "new" and target.samefile(source) == has_links
-    assert sorted(os.listdir(tmp_path)) == ["source", "target"]
+def test_copied_model_is_not_the_stored_one(tmp_path: Path) -> None:
+    """Whoever edits an output in place leaves the store as it is."""
+    stored, output = tmp_path / "stored", tmp_path / "output"
+    stored.mkdir()
+    for name in (*COPIED_FILES, "summary.json"):
+        (stored / name).write_text('{"model": "former"}', encoding="utf-8")
+    summary = copy_model(stored, output, model_run(model="present"))
+    assert summary["model"] == "present"
+    for name in COPIED_FILES:
+        (output / name).write_text("edited", encoding="utf-8")
+        assert "former" in (stored / name).read_text(encoding="utf-8")

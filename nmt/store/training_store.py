@@ -1,24 +1,21 @@
-"""A store of expensive results. The key of a result is a checksum of its inputs; output files are links into the store.
-
-The inputs are the checksums and settings that the result depends on.
+"""The store of trainings. The key of a training is a checksum of all settings and text that its weights depend on.
 
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/                 checkpoints, history, best weights
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/finished-9b.../  the finished model
-    store/results/5c2d01e7aa42/                                translations, or what else was measured with models
 
 No workflow declares these files as outputs, so none deletes them. Whoever changes a setting back finds the former
-result again. This module does not need PyTorch.
+model again. This module does not need PyTorch.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import copy_file, link_file, read_json, sha256, write_json
+from nmt.io.files import copy_file, read_json, write_json
 from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
@@ -33,22 +30,16 @@ from nmt.store.model_folder import (
 
 KEY_DIGITS = 12
 """Hexadecimal digits of a key."""
-RESULT_INPUTS = "facts.json"
-"""File with the inputs of a result or a training.
-
-In a result's folder it is written last, so that it marks a complete result; in a training's folder, first.
-"""
-LINKED_FILES = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+TRAINING_INPUTS = "facts.json"
+"""File with the inputs of a training."""
+COPIED_FILES = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
 """Files of a finished model that do not depend on its names."""
 
 
 def compute_key(inputs: Mapping[str, Any]) -> str:
-    """Return the key of a result: the first digits of the SHA-256 of its inputs."""
+    """Return the first digits of the SHA-256 of some inputs."""
     text = json.dumps(inputs, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
-
-
-# --- trainings --------------------------------------------------------------------------------------------------------
 
 
 def collect_training_inputs(
@@ -111,7 +102,7 @@ class TrainingStore:
         """Return the changes since the most similar former training of this name, or "" if there is none."""
         # The pattern has a key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
         descriptions = []
-        for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{RESULT_INPUTS}"):
+        for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{TRAINING_INPUTS}"):
             former_inputs = read_json(path)
             if former_inputs != inputs:
                 changes = describe_differences(former_inputs, inputs)
@@ -125,71 +116,22 @@ def finished_model_folder(state_folder: Path, key: str) -> Path:
     return state_folder / f"finished-{key}"
 
 
-def link_model(store: TrainingStore, stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
-    """Link the files of a finished model into a folder, or copy them from the store of another experiment.
+def copy_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
+    """Copy the files of a finished model into a folder, with its current names in settings and summary.
 
-    Its settings and summary are written, with its current names.
+    They are no links: whoever changes an output in place would change the model in the store.
 
     Args:
-        store: the store of this experiment.
-        stored_model: the model's folder in this store or in that of another experiment.
+        stored_model: the model's folder in a store.
         output: the folder.
         run: the model's settings, with its current id and label.
 
     Returns:
         The summary.
     """
-    # Snakemake sets the times of its outputs. Through a link, it would also set those of the other experiment's files,
-    # whose jobs would then run again.
-    provide_file = link_file if stored_model.is_relative_to(store.folder) else copy_file
-    for name in LINKED_FILES:
-        provide_file(stored_model / name, output / name)
+    for name in COPIED_FILES:
+        copy_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
     summary: dict[str, Any] = read_json(stored_model / SUMMARY) | run.summary_fields()
     write_json(output / SUMMARY, summary)
     return summary
-
-
-# --- results that are made with models --------------------------------------------------------------------------------
-
-
-def collect_model_checksums(folders: Sequence[Path]) -> list[dict[str, str]]:
-    """Return, for each model's folder, checksums of the files and settings that its results depend on."""
-    checksums_of_models = []
-    for folder in folders:
-        checksums = {name: sha256(folder / name) for name in (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)}
-        checksums["architecture"] = compute_key(read_json(folder / SETTINGS)["architecture"])
-        checksums_of_models.append(checksums)
-    return checksums_of_models
-
-
-def link_or_compute_result(
-    store: Path | None,
-    inputs: Mapping[str, Any],
-    outputs: Mapping[str, Path],
-    compute_files: Callable[[Mapping[str, Path]], None],
-) -> None:
-    """Link output files to a stored result. If the store does not have it, compute it first.
-
-    Args:
-        store: the store. If it is None, the output files themselves are made.
-        inputs: the checksums and settings that the result depends on.
-        outputs: the output files, by their names in the store.
-        compute_files: a function that computes the result and writes its files. It gets their paths by the same names.
-    """
-    if store is None:
-        compute_files(outputs)
-        return
-
-    # 1. compute the result; its inputs are written last, so a folder with inputs is complete
-    folder = store / "results" / compute_key(inputs)
-    stored_files = {name: folder / name for name in outputs}
-    needed_files = [*stored_files.values(), folder / RESULT_INPUTS]
-    if not all(path.is_file() for path in needed_files):
-        folder.mkdir(parents=True, exist_ok=True)
-        compute_files(stored_files)
-        write_json(folder / RESULT_INPUTS, dict(inputs))
-
-    # 2. link it
-    for name, output in outputs.items():
-        link_file(stored_files[name], output)

@@ -1,0 +1,366 @@
+"""The settings, inputs and requests of each job. Snakemake calls these functions with the wildcards of the job.
+
+Snakemake compares the parameters of a job with those of the last run, and repeats the job if they differ. It does not
+compare a parameter whose function takes `input`.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pipeline.config.experiment as experiment
+import pipeline.config.job_settings as job_settings
+from pipeline.config.runs import run_settings
+from pipeline.config.schema import Config
+from pipeline.monitor.forecast import request_training_minutes
+from workflow import cluster, options
+from workflow.paths import Paths
+from workflow.plan import Plan
+
+MAX_REPEATED_MINUTES = 24 * 60
+"""Time limit of a repeated job: a partition might never grant more. Jobs that resume request the same at every attempt.
+"""
+
+
+def not_compared(value: Any) -> Callable[..., Any]:
+    """Return a parameter with this value, whose change makes no job run again."""
+
+    def get_value(wildcards: Any, input: Any) -> Any:
+        return value
+
+    return get_value
+
+
+def literal_text(text: str) -> Callable[..., str]:
+    """Return a parameter with this text. In a plain text Snakemake would take braces for wildcards."""
+
+    def get_text(wildcards: Any) -> str:
+        return text
+
+    return get_text
+
+
+def scale_memory(megabytes: float, per_input_mb: float = 0) -> Callable[..., int]:
+    """Return the memory of a job in MB: a base, and so many MB for each MB of its input.
+
+    If the job fails, its second attempt requests twice as much, the third three times as much.
+    """
+
+    def request_memory(wildcards: Any, input: Any, attempt: int) -> int:
+        input_mb = input.size_mb if per_input_mb else 0
+        return attempt * round(megabytes + per_input_mb * input_mb)
+
+    return request_memory
+
+
+def scale_minutes(base: float, per_input_gb: float = 0) -> Callable[..., int]:
+    """Return the time limit of a job: a base, and so many minutes for each GB of (compressed) input.
+
+    If the job fails, its second attempt requests twice as much, the third three times as much, but at most a day.
+    """
+
+    def request_minutes(wildcards: Any, input: Any, attempt: int) -> int:
+        input_gb = input.size_mb / 1000 if per_input_gb else 0
+        minutes = round(base + per_input_gb * input_gb)
+        return max(minutes, min(attempt * minutes, MAX_REPEATED_MINUTES))
+
+    return request_minutes
+
+
+def count_gpus(device: str) -> int:
+    """Return one GPU per job, or 0 if the settings say that it computes on the processor."""
+    return 0 if device == "cpu" else 1
+
+
+class Jobs:
+    """Functions for `input`, `params`, `threads`, `priority` and `resources` of the rules.
+
+    Args:
+        config: the settings.
+        plan: the runs and systems.
+        paths: names of files.
+        cores: the number of cores that jobs on this machine share.
+        gpus: the number of GPUs that jobs on this machine share; 0 if there are none, or if jobs are submitted.
+    """
+
+    def __init__(self, config: Config, plan: Plan, paths: Paths, cores: int, gpus: int) -> None:
+        self.config = config
+        self.plan = plan
+        self.paths = paths
+        self.cores = cores
+        self.gpus = gpus
+        self.data_memory = 1000 * config.resources.data_memory_gb
+        """MB of a data job that holds more than a few lines at a time."""
+
+        # jobs with trained models other than translation, which has settings of its own
+        self.model_threads = self.count_cores(config.decoding.threads)
+        self.model_resources = {
+            "gpu": count_gpus(config.decoding.device),
+            "mem_mb": scale_memory(self.data_memory, per_input_mb=1),
+            "runtime": scale_minutes(60 * config.resources.translate_hours),
+            # the key of `resources` to change if a partition does not grant the time
+            "time_limit_key": "translate_hours",
+        }
+        self.decoding_options = not_compared(self._format_decoding_options())
+        self.pretrained_stamps = []
+        """Size and date of pretrained models, since older ones may replace them."""
+        if config.pretrained.models:
+            files = paths.model_files(plan.selected_runs)
+            self.pretrained_stamps = job_settings.get_file_stamps(files)
+
+    def _format_decoding_options(self) -> str:
+        decoding = self.config.decoding
+        keys = ("batch_size", "threads", "device")
+        return options.format_options((key, getattr(decoding, key)) for key in keys)
+
+    # --- processors and GPUs ------------------------------------------------------------------------------------
+
+    def count_cores(self, threads: int) -> int:
+        """Return the cores that a job on a GPU counts for.
+
+        With several GPUs they are fewer than its threads, so that a lack of cores leaves no GPU idle. Snakemake only
+        counts cores; the settings say how many threads compute.
+        """
+        if self.gpus < 2:
+            return threads
+        return min(threads, max(1, self.cores // self.gpus))
+
+    def shard_threads(self, corpus: str) -> int:
+        """Return the number of shards of a corpus that a job works on at the same time."""
+        return min(4, self.config.corpora[corpus].shards)
+
+    def list_rules_without_gpu(self) -> list[str]:
+        """Return the rules that a profile sends to the partition with GPUs, although none of their jobs uses one."""
+        config = self.config
+        training_devices = [config.models[model].training.device for model in config.use.models]
+        system_devices = [system.decoding.device for system in self.plan.systems.values()]
+        devices = {
+            "train": training_devices,
+            "train_on_phrases": training_devices,
+            "translate": system_devices,
+            "rescore": system_devices,
+        }
+        for rule_name in ("align", "perplexity", "vectors", "moses_phrase_scores"):
+            devices[rule_name] = [config.decoding.device]
+        return [rule_name for rule_name, rule_devices in devices.items() if set(rule_devices) == {"cpu"}]
+
+    # --- text ---------------------------------------------------------------------------------------------------
+
+    def source_of_split(self, wildcards: Any) -> list[str]:
+        """Return the source side of the text of a split (train or dev)."""
+        return self.paths.training_files(wildcards.split, self.paths.source)
+
+    def target_of_split(self, wildcards: Any) -> list[str]:
+        """Return the target side of the text of a split."""
+        return self.paths.training_files(wildcards.split, self.paths.target)
+
+    def source_of_corpus(self, wildcards: Any) -> list[str]:
+        """Return the tokenized source side of a corpus."""
+        return self.paths.token_files([wildcards.corpus], self.paths.source)
+
+    def target_of_corpus(self, wildcards: Any) -> list[str]:
+        """Return the tokenized target side of a corpus."""
+        return self.paths.token_files([wildcards.corpus], self.paths.target)
+
+    def corpus_threads(self, wildcards: Any) -> int:
+        """Return the shards of a corpus that a job works on at the same time."""
+        return self.shard_threads(wildcards.corpus)
+
+    def source_of_set(self, wildcards: Any) -> str:
+        """Return the source side of a set that is translated."""
+        return self.paths.set_file(wildcards.set, self.paths.source)
+
+    def reference_of_set(self, wildcards: Any) -> str:
+        """Return the references of a set that is translated."""
+        return self.paths.set_file(wildcards.set, self.paths.target)
+
+    def dev_tokens(self, wildcards: Any) -> list[str]:
+        """Return one side of all development corpora."""
+        return self.paths.token_files(self.config.use.dev, wildcards.language)
+
+    def archive_entry(self, wildcards: Any) -> dict[str, Any]:
+        """Return an archive's address and checksums, without its licence and other sources.
+
+        If only these change, it is not downloaded again.
+        """
+        return self.paths.find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
+
+    def archive_alternatives(self, wildcards: Any, input: Any) -> list[dict[str, Any]]:
+        """Return other archives with the same members."""
+        alternatives: list[dict[str, Any]] = self.paths.find_archive(wildcards.archive).model_dump()[
+            "alternatives"
+        ]
+        return alternatives
+
+    def preparation_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the settings of the tokens of a corpus."""
+        return job_settings.get_preparation_settings(self.config, wildcards.corpus)
+
+    def vocabulary_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the settings of the vocabulary of a language."""
+        return job_settings.get_vocabulary_settings(self.config, wildcards.language)
+
+    def bitext_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the settings of the ids of a split."""
+        return job_settings.get_bitext_settings(self.config, wildcards.split)
+
+    # --- selection ----------------------------------------------------------------------------------------------
+
+    def language_model_text(self, wildcards: Any) -> list[str]:
+        """Return the text of a language model: the in-domain corpora, or the sample of the training text."""
+        if wildcards.domain == "in":
+            return self.in_domain_text(wildcards.language)
+        return [f"data/selection/lm/out.{wildcards.language}.zst"]
+
+    def language_model_vocabulary_text(self, wildcards: Any) -> list[str]:
+        """Return the text whose words are a language model's vocabulary; an empty list if it is not limited."""
+        if self.config.selection.lm_vocabulary == "in_domain":
+            return self.in_domain_text(wildcards.language)
+        return []
+
+    def in_domain_text(self, language: str) -> list[str]:
+        """Return one side of the in-domain corpora."""
+        return self.paths.token_files(experiment.list_in_domain_corpora(self.config), language)
+
+    def budget_scores(self, wildcards: Any) -> list[str]:
+        """Return the scores of all corpora that share a word budget."""
+        corpora = self.budget_settings(wildcards)["corpora"]
+        return [f"data/selection/{shard}.scores.npy" for shard in self.paths.list_shards(corpora)]
+
+    def budget_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the words of a budget, and its corpora."""
+        return job_settings.get_budget_settings(self.config, wildcards.budget)
+
+    # --- training -----------------------------------------------------------------------------------------------
+
+    def base_files(self, wildcards: Any) -> list[str]:
+        """Return the final state and the summary of the run that a run continues; an empty list if there is none.
+
+        The summary has the key of that training. So if the earlier run is trained again, this one is, too.
+        """
+        base = self.plan.runs[wildcards.run].base
+        if base is None:
+            return []
+        return [f"models/{base}/final_state.safetensors", f"models/{base}/summary.json"]
+
+    def training_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the settings that decide a run's weights and names."""
+        return job_settings.get_training_settings(self.config, self.plan.runs[wildcards.run])
+
+    def training_json(self, wildcards: Any, input: Any) -> str:
+        """Return all settings of a run, for the command line."""
+        return run_settings(self.config, self.plan.runs[wildcards.run]).model_dump_json()
+
+    def train_folder(self, wildcards: Any, input: Any) -> str:
+        """Return the folder of the training text."""
+        return os.path.dirname(input.train[0])
+
+    def dev_folder(self, wildcards: Any, input: Any) -> str:
+        """Return the folder of the development text."""
+        return os.path.dirname(input.dev[0])
+
+    def continue_from_option(self, wildcards: Any, input: Any) -> str:
+        """Return the option that names the model which a run continues."""
+        base = input.get("base")
+        return options.format_option("continue-from", os.path.dirname(base[0])) if base else ""
+
+    def training_priority(self, wildcards: Any) -> int:
+        """Return the priority of a training: higher if other trainings wait for its end."""
+        return cluster.get_priority(self.config, self.plan.runs[wildcards.run])
+
+    def nice_option(self, wildcards: Any) -> str:
+        """Return the option of sbatch that gives less urgent trainings a lower priority."""
+        return f"--nice={10 * (cluster.HIGHEST_PRIORITY - self.training_priority(wildcards))}"
+
+    def training_threads(self, wildcards: Any) -> int:
+        """Return the cores of a training."""
+        return self.count_cores(self._get_training(wildcards).threads)
+
+    def training_gpus(self, wildcards: Any) -> int:
+        """Return the GPUs of a training."""
+        return count_gpus(self._get_training(wildcards).device)
+
+    def training_minutes(self, wildcards: Any) -> int:
+        """Return the time limit of a training, from its speed."""
+        return request_training_minutes(self.config, self.plan.runs[wildcards.run], Path())
+
+    def _get_training(self, wildcards: Any) -> Any:
+        """Return the settings `training` of a run's model."""
+        return self.config.models[self.plan.runs[wildcards.run].model].training
+
+    # --- translation and scores ---------------------------------------------------------------------------------
+
+    def model_of_run(self, wildcards: Any) -> list[str]:
+        """Return the files of a run's model."""
+        return self.paths.model_files([wildcards.run])
+
+    def model_folder_of_run(self, wildcards: Any) -> str:
+        """Return the folder of a run's model."""
+        return self.paths.model_folder(wildcards.run)
+
+    def member_models(self, wildcards: Any) -> list[str]:
+        """Return the files of the models that translate together as a system."""
+        return self.paths.model_files(self.plan.systems[wildcards.system].members)
+
+    def member_arguments(self, wildcards: Any) -> list[str]:
+        """Return the arguments after `--model` for the models of a system."""
+        return self._model_arguments(self.plan.systems[wildcards.system])
+
+    def _model_arguments(self, system: Any) -> list[str]:
+        return options.list_model_arguments(map(self.paths.model_folder, system.members), system.average)
+
+    def search_settings(self, wildcards: Any) -> dict[str, Any]:
+        """Return the settings that decide a system's translations."""
+        return self.plan.systems[wildcards.system].decoding.deciding_fields()
+
+    def search_json(self, wildcards: Any, input: Any) -> str:
+        """Return all settings of a system's search, for the command line."""
+        return self.plan.systems[wildcards.system].decoding.model_dump_json()
+
+    def translation_threads(self, wildcards: Any) -> int:
+        """Return the cores of a translation."""
+        return self.count_cores(self.plan.systems[wildcards.system].decoding.threads)
+
+    def translation_gpus(self, wildcards: Any) -> int:
+        """Return the GPUs of a translation."""
+        return count_gpus(self.plan.systems[wildcards.system].decoding.device)
+
+    def system_model(self, wildcards: Any) -> str:
+        """Return the name of a system's entry in the settings."""
+        return self.plan.systems[wildcards.system].model
+
+    def system_seed(self, wildcards: Any) -> int | None:
+        """Return the seed of a run; None for an ensemble, or a run with another decoding."""
+        return self.plan.systems[wildcards.system].seed
+
+    def system_options(self, wildcards: Any) -> str:
+        """Return the options with a system's name and seed, which its scores record."""
+        names = [("name", self.system_model(wildcards)), ("seed", self.system_seed(wildcards))]
+        return options.format_options(names)
+
+    def text_of_system(self, wildcards: Any) -> str:
+        """Return the text of a system's translations."""
+        return self.paths.plain_text_translations(wildcards.set, wildcards.system)
+
+    def select_moses_settings(self, *keys: str) -> dict[str, Any]:
+        """Return the settings of a job of Moses: these keys of the block `moses`."""
+        return self.config.moses.model_dump(include=set(keys))
+
+    # --- n-best lists -------------------------------------------------------------------------------------------
+
+    def n_best_list(self, wildcards: Any) -> str:
+        """Return the n-best lists that are rescored."""
+        return self.paths.n_best_list(wildcards.rescored)
+
+    def rescoring_models(self, wildcards: Any) -> list[str]:
+        """Return the files of the models that rescore."""
+        return self.paths.model_files(self.config.rescored[wildcards.rescored].members)
+
+    def rescoring_arguments(self, wildcards: Any) -> list[str]:
+        """Return the arguments after `--model` for the models that rescore."""
+        return self._model_arguments(self.config.rescored[wildcards.rescored])
+
+    def rescoring_weight(self, wildcards: Any) -> float:
+        """Return the weight of the models in the interpolated score."""
+        return self.config.rescored[wildcards.rescored].weight

@@ -1,0 +1,72 @@
+"""What a run writes about itself before its first job, and whether Snakemake has records of a run."""
+
+import os
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json, write_text
+from nmt.io.locks import try_lock
+from nmt.settings.base import read_settings
+from pipeline.config.folder import RUN_SETTINGS
+from pipeline.config.schema import Config
+from pipeline.config.snapshot import get_published_settings
+from pipeline.results.package import ReplicationPackage
+
+RECORDS = Path(".snakemake/metadata")
+"""Folder with the records of outputs, by which Snakemake knows the parameters of each."""
+CAPTIONS = Path("settings/captions")
+"""Folder with the captions of `snakemake --report`."""
+RUN_LOCK = Path(".snakemake/run.lock")
+"""A file that a living Snakemake has locked."""
+
+
+def check_records(config: Config) -> None:
+    """Raise a UserError if files were made with other settings and Snakemake has no records of them.
+
+    Without records, as in a copy without `.snakemake`, Snakemake would take all files for those of the present
+    settings.
+    """
+    if any(RECORDS.glob("*")):
+        return
+    package = ReplicationPackage(Path("results"))
+    if package.configuration.is_file():
+        former_settings = read_json(package.configuration)
+    elif RUN_SETTINGS.is_file():
+        former_settings = get_published_settings(read_settings(Config, RUN_SETTINGS))
+    else:
+        return
+    if former_settings != get_published_settings(config):
+        raise UserError(
+            f"{Path.cwd()}: its files were made with different settings, and .snakemake/, which records which ones, is"
+            " missing: copy .snakemake/ from the original folder, or keep config.yaml and store/ and remove the rest"
+        )
+
+
+def freeze_settings(config: Config) -> None:
+    """Write the settings of the run: its jobs on a cluster read them, whatever config.yaml says by then."""
+    write_json(RUN_SETTINGS, config.model_dump(mode="json"))
+
+
+def get_caption_file(name: str) -> Path:
+    """Return the absolute path of the caption of a result."""
+    return Path.cwd() / CAPTIONS / f"{name.replace('/', '-')}.rst"
+
+
+def write_caption(name: str, caption: str) -> None:
+    """Write the caption of a result, in reStructuredText."""
+    write_text(get_caption_file(name), f"{caption}\n")
+
+
+def take_run_lock(folder: Path = Path()) -> int | None:
+    """Lock an experiment until this process and its children end. Return None if another process has the lock.
+
+    Returns:
+        the descriptor of the file, by which a child inherits the lock.
+    """
+    path = folder / RUN_LOCK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    if try_lock(descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
