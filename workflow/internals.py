@@ -132,6 +132,8 @@ class _Records(FilePersistence):
             self._temporary_folder = TemporaryDirectory(prefix="snakemake")
             options["path"] = Path(self._temporary_folder.name)
             for entry in Path(".snakemake").glob("*"):
+                if entry.name == "iocache":  # a dry-run would write it
+                    continue
                 (options["path"] / entry.name).symlink_to(entry.absolute())
         super().__init__(*arguments, warn_only=warn_only, **options)
 

@@ -1,11 +1,13 @@
-"""Train an experiment piece by piece, on machines that keep no files, and join the archives of the pieces.
+"""Train an experiment run by run, on machines that keep no files, and join the archives of the runs.
 
-Usage: python workflow/pieces.py run FOLDER PIECE [--at-once N]    where there are a GPU and the prepared text
-       python workflow/pieces.py join FOLDER ARCHIVE...           where the pieces come together
+Usage: python workflow/pieces.py run FOLDER RUN...         where the prepared text is: train these runs, and pack them
+       python workflow/pieces.py keep FOLDER               the same: pack what is trained
+       python workflow/pieces.py join FOLDER ARCHIVE...    where the runs come together
 
-FOLDER/pieces.yaml has the runs of each piece. A piece leaves an archive of each run in FOLDER/pieces: translations,
-summary, history and settings, no weights. Joined, they become the tables, figures and the replication package, which
-`nmt verify` checks.
+Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLDER/pieces: translations, summary,
+history and settings, no weights. Joined, they become the tables, figures and the replication package, which `nmt
+verify` checks. FOLDER/pieces.yaml may name groups of runs, each of which can stand for RUN. Other options go to Snakemake:
+if not all runs of the settings are there, join those that are by `--config use={models: [...]}`.
 """
 
 import argparse
@@ -13,8 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 from nmt.cli import describe_error  # noqa: E402  found by the line above
 from nmt.errors import UserError  # noqa: E402
 from pipeline.config.layers import read_layer  # noqa: E402
+from pipeline.results.pieces import unpack_run  # noqa: E402
 
 MPS = "nvidia-cuda-mps-control"
 """NVIDIA's program that lets the kernels of several processes run on a GPU at the same time."""
@@ -43,71 +44,80 @@ RULES_WITHOUT_WEIGHTS = (
 """The rules that make results of the archives. No other rule may run, since it would need the weights."""
 
 
+RULES_WITHOUT_TRAINING = ("dev_text", "translate", "align", "perplexity", "pack_run")
+"""The rules that pack a trained run."""
+
+
 def main() -> int:
-    """Run a piece or join pieces, and return Snakemake's exit code."""
-    options = parse_arguments()
+    """Run or join pieces, and return Snakemake's exit code."""
+    arguments, options = parse_arguments()
+    folder: Path = arguments.folder
     try:
-        if options.command == "run":
-            return run_piece(options.folder, options.piece, options.at_once)
-        return join_pieces(options.folder, options.archives)
+        if arguments.command == "run":
+            return run_pieces(folder, arguments.runs, arguments.at_once, options)
+        if arguments.command == "keep":
+            return keep_pieces(folder, options)
+        return join_pieces(folder, arguments.archives, options)
     except (UserError, OSError) as error:
         print(f"error: {describe_error(error)}", file=sys.stderr)
         return 2
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Return the command and its arguments."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def parse_arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Return the command with its arguments, and the options of Snakemake."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").partition("\n")[0],
+        epilog="Other options go to Snakemake.",
+        allow_abbrev=False,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="train and translate the runs of a piece")
-    run.add_argument("folder", type=Path, help="the experiment")
-    run.add_argument("piece", help="a part of the experiment: its name in FOLDER/pieces.yaml")
+    run = commands.add_parser("run", help="train and translate runs, and pack them", allow_abbrev=False)
+    keep = commands.add_parser("keep", help="pack the runs that are trained", allow_abbrev=False)
+    join = commands.add_parser("join", help="make the results from archives", allow_abbrev=False)
+    for command in (run, keep, join):
+        command.add_argument("folder", type=Path, help="the experiment")
+    run.add_argument("runs", nargs="+", metavar="RUN", help="a run, or a group of runs in FOLDER/pieces.yaml")
     run.add_argument(
         "--at-once", type=int, default=1, help="how many trainings share the GPU at a time (%(default)s)"
     )
-    join = commands.add_parser("join", help="make the results from the archives that `run` wrote")
-    join.add_argument("folder", type=Path, help="the experiment")
-    join.add_argument("archives", type=Path, nargs="+", help="archives from FOLDER/pieces of each machine")
-    return parser.parse_args()
+    join.add_argument("archives", type=Path, nargs="+", metavar="ARCHIVE", help="FOLDER/pieces/RUN.tar.zst")
+    return parser.parse_known_args()
 
 
-def run_piece(folder: Path, piece: str, parallel_trainings: int) -> int:
-    """Train and translate the runs of a piece, and pack the files that the results need."""
-    targets = [f"pieces/{run}.tar" for run in read_piece(folder, piece)]
+def run_pieces(folder: Path, names: Sequence[str], parallel_trainings: int, options: Sequence[str]) -> int:
+    """Train and translate runs, and pack the files that the results need."""
+    groups = read_layer(folder / "pieces.yaml").values if (folder / "pieces.yaml").is_file() else {}
+    targets = []
+    for name in names:
+        targets += [f"pieces/{run}.tar.zst" for run in groups.get(name, [name])]
     environment = dict(os.environ)
     if parallel_trainings > 1:
         environment["NMT_GPUS"] = ""  # an empty pool: no job gets a GPU of its own
         if shutil.which(MPS):
             subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
-    return run_snakemake(folder, [*targets, "--resources", f"gpu={parallel_trainings}"], environment)
+    return run_snakemake(
+        folder, [*targets, "--resources", f"gpu={parallel_trainings}", *options], environment
+    )
 
 
-def read_piece(folder: Path, piece: str) -> list[str]:
-    """Return the runs of a piece, as FOLDER/pieces.yaml names them."""
-    pieces = read_layer(folder / "pieces.yaml").values
-    if piece not in pieces:
-        raise UserError(f"{folder}/pieces.yaml: no piece {piece}: expected {', '.join(map(str, pieces))}")
-    return list(pieces[piece])
+def keep_pieces(folder: Path, options: Sequence[str]) -> int:
+    """Pack the runs that are trained."""
+    targets = [
+        f"pieces/{summary.parent.name}.tar.zst" for summary in sorted(folder.glob("models/*/summary.json"))
+    ]
+    if not targets:
+        raise UserError(f"{folder}: no run is trained yet")
+    return run_snakemake(
+        folder, [*targets, "--allowed-rules", *RULES_WITHOUT_TRAINING, *options], dict(os.environ)
+    )
 
 
-def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
-    """Unpack the archives into the experiment, and make its results without any weights."""
+def join_pieces(folder: Path, archives: Sequence[Path], options: Sequence[str]) -> int:
+    """Unpack archives into the experiment, and make its results without any weights."""
     for archive in archives:
-        try:
-            with tarfile.open(archive) as file:
-                file.extractall(folder, filter=filter_with_current_time)
-        except tarfile.TarError:
-            raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
-    options = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
-    return run_snakemake(folder, options, dict(os.environ))
-
-
-def filter_with_current_time(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """Return a member of an archive with the current time.
-
-    With its own time it could be older than the scores of a run that was joined before, which would then stay.
-    """
-    return tarfile.data_filter(member, folder).replace(mtime=time.time())
+        unpack_run(archive, folder)
+    targets = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
+    return run_snakemake(folder, [*targets, *options], dict(os.environ))
 
 
 def run_snakemake(folder: Path, options: Sequence[str], environment: dict[str, str]) -> int:

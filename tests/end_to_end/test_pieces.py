@@ -27,10 +27,10 @@ def test_pieces_become_one_package(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "config.yaml").write_text(f"extends: ../text\n{SETTINGS}", encoding="utf-8")
         (tmp_path / folder / "pieces.yaml").write_text(PIECES, encoding="utf-8")
-    for piece in ("A", "B"):
-        result = run(pieces("run", tmp_path / piece, piece, "--at-once", "2"))
+    for piece, runs in {"A": "A", "B": "rnnencdec-50"}.items():  # a group of runs, and a run
+        result = run(pieces("run", tmp_path / piece, runs, "--at-once", "2"))
         assert result.returncode == 0, result.stdout
-    first, second = (sorted(tmp_path.glob(f"{piece}/pieces/*.tar")) for piece in ("A", "B"))
+    first, second = (sorted(tmp_path.glob(f"{piece}/pieces/*.tar.zst")) for piece in ("A", "B"))
     assert len(first) == 2 and len(second) == 1
 
     result = run(pieces("join", tmp_path / "joined", *second))

@@ -52,7 +52,7 @@ def test_faulty_module_settings_are_one_line(tmp_path: Path) -> None:
 
 def test_a_module_submits_no_jobs(tmp_path: Path) -> None:
     """They would read its settings again, which may have changed by then."""
-    result = run([*importer(tmp_path), "-n", "--jobs", "5"])
+    result = run([*importer(tmp_path), "-n", "--cores", "1", "--resources", "cluster=1"])
     assert result.returncode == 2
     check(result.stdout)
 

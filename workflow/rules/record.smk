@@ -1,7 +1,7 @@
 """Record the results when all of them exist, and pack single runs for a run in pieces.
 
 In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package_files.smk).
-Out: results/ro-crate-metadata.json, pieces/RUN.tar.
+Out: results/ro-crate-metadata.json, pieces/RUN.tar.zst.
 """
 
 
@@ -32,12 +32,13 @@ rule pack_run:
     input:
         files=lambda wildcards: list_package_sources(wildcards.run),
     output:
-        archive="pieces/{run}.tar",
+        archive="pieces/{run}.tar.zst",
     log:
         "logs/results/{run}.pack.log",
     wildcard_constraints:
         run=options.match_any(plan.selected_runs),
     localrule: True
-    # sync: as in dev_text
-    shell:
-        "(tar --dereference -cf {output.archive:q} {input.files:q} && sync {output.archive:q}) 2> {log:q}"
+    params:
+        attention=ATTENTION_FILES,
+    script:
+        "../scripts/pack_run.py"

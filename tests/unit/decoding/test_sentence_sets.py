@@ -12,13 +12,9 @@ import torch
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.sentence_sets import (
-    Sentence,
     align_file,
-    compute_inputs_digest,
-    read_sentences,
     translate_file,
 )
-from nmt.decoding.translator import SentenceTranslator
 from nmt.evaluation.translations import check_unaltered, read_provenance
 from nmt.io.files import sha256, write_json
 from nmt.io.text_files import read_lines
@@ -125,18 +121,3 @@ def test_provenance_of_translations(folder: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "out.provenance.json", provenance | {"models": [3]})
     with refused():
         read_provenance(output)
-
-
-def test_digest_of_inputs(folder: Path, model: TrainedModel) -> None:
-    """Another text, search or model is another job."""
-    sentences = read_sentences(folder / "test.en", None)
-
-    def digest(
-        text: list[Sentence] = sentences, model: TrainedModel = model, forbid: bool = False, **changes: Any
-    ) -> str:
-        return compute_inputs_digest(SentenceTranslator([model], decoding(**changes), forbid), text)
-
-    other_text = [sentences[0]._replace(source=["w3"]), *sentences[1:]]
-    digests = {digest(), digest(other_text), digest(sentences[:4]), digest(forbid=True), digest(beam=7)}
-    digests.add(digest(model=load_model(folder, unknown_bias=1.0)))
-    assert len(digests) == 6
