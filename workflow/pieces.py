@@ -6,8 +6,8 @@ Usage: python workflow/pieces.py run FOLDER RUN...         where the prepared te
 
 Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLDER/pieces: translations, summary,
 history and settings, no weights. Joined, they become the tables, figures and the replication package, which `nmt
-verify` checks. FOLDER/pieces.yaml may name groups of runs, each of which can stand for RUN. Other options go to Snakemake:
-if not all runs of the settings are there, join those that are by `--config use={models: [...]}`.
+verify` checks. FOLDER/pieces.yaml may name groups of runs, each of which can stand for RUN. Other options go to
+Snakemake. If not all runs of the settings are there, join those that are by `--config use={models: [...]}`.
 """
 
 import argparse
