@@ -10,7 +10,7 @@ def main() -> None:
 
     prepare()
     if problem := find_checkout_problem():
-        print(f"nmt: error: {problem}", file=sys.stderr)
+        print(f"error: {problem}", file=sys.stderr)
         sys.exit(2)
     from nmt.cli import main as run
 

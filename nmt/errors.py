@@ -21,11 +21,6 @@ def printable(text: str) -> str:
     return safe_text if len(text) <= _MAX_CHARACTERS else f"{safe_text}..."
 
 
-def error_lines(message: str) -> str:
-    """Return the printed form of a message. Each of its lines is a problem, and gets the prefix of an error."""
-    return "\n".join(f"nmt: error: {printable(line)}" for line in message.split("\n"))
-
-
 class UserError(Exception):
     """Bad input, in one line: which file, key or line, what was found, what was expected, what to do.
 
@@ -37,11 +32,17 @@ class UserError(Exception):
         return "\n".join(printable(str(problem)).replace("\n", "\\n") for problem in self.args)
 
 
+RECURRING_ERROR_END = "; tried again, it would end the same"
+
+
 class RecurringError(UserError):
-    """An error that a repeated call would meet again. A cluster need not retry (slurm/bin/sbatch finds these words)."""
+    """An error that a repeated call would meet again.
+
+    A cluster need not repeat the job (workflow/failures.py finds these words).
+    """
 
     def __str__(self) -> str:
-        return f"{super().__str__()}; tried again, it would end the same"
+        return super().__str__() + RECURRING_ERROR_END
 
 
 def convert_os_error(error: OSError, path: str | Path | None = None) -> UserError:

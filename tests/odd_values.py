@@ -100,7 +100,7 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
     assert left.value.code == 2, text
     if text.startswith("Usage:"):
         return text
-    _, mark, line = text.rpartition("nmt: error: ")
+    _, mark, line = text.rpartition("error: ")
     assert mark and line.endswith("\n") and printable(line[:1500]) == line[:1500] and line.count("\n") == 1, (
         text
     )

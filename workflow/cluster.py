@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.config.runs import Run, collect_runs
@@ -25,13 +24,10 @@ def get_priority(config: Config, run: Run) -> int:
 def put_wrappers_first() -> None:
     """Let the executor find this project's wrappers of sbatch, squeue and other programs of Slurm.
 
-    The wrappers get these variables:
-        NMT_SENDER: a pipe to this process, which prints what they write to it.
-        NMT_BEGUN: the time of this call, since errors in older logs are no errors of this run.
+    The wrappers get the variable NMT_SENDER: a pipe to this process, which prints what they write to it.
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
     os.environ["NMT_SENDER"] = _open_message_pipe()
-    os.environ["NMT_BEGUN"] = datetime.now(UTC).isoformat()
     # sbatch passes the environment to jobs: a pool of this machine's GPUs would replace those that Slurm grants
     os.environ.pop("NMT_GPUS", None)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import snakemake.api
 import snakemake.workflow
 from snakemake.exceptions import LockException
 from snakemake.persistence.file import FilePersistence
@@ -157,6 +158,22 @@ def remove_log(workflow: Any) -> None:
             log.unlink()
             log.parent.rmdir()
             log.parent.parent.rmdir()
+
+
+# --- failed jobs ------------------------------------------------------------------------------------------------------
+
+
+def find_job(workflow: Any, number: int) -> Any:
+    """Return the job with this number of Snakemake's."""
+    return next(job for job in workflow.dag.jobs if workflow.dag.jobid(job) == number)
+
+
+def give_up(job: Any) -> None:
+    """Let a failed job not be repeated, as if this had been its last attempt.
+
+    The public attribute `attempt` would compute the job's resources anew before the scheduler gets them back.
+    """
+    job._attempt = job.restart_times + 1
 
 
 # --- the graph of jobs ------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from nmt.cli import describe_error  # noqa: E402  found by the line above
 from nmt.errors import UserError  # noqa: E402
+from nmt.io.messages import print_error  # noqa: E402
 from pipeline.config.layers import read_layer  # noqa: E402
 from pipeline.results.pieces import unpack_run  # noqa: E402
 
@@ -59,7 +60,7 @@ def main() -> int:
             return keep_pieces(folder, options)
         return join_pieces(folder, arguments.archives, options)
     except (UserError, OSError) as error:
-        print(f"error: {describe_error(error)}", file=sys.stderr)
+        print_error(str(describe_error(error)))
         return 2
 
 

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nmt.environment import REPOSITORY
-from nmt.errors import UserError, printable
+from nmt.errors import UserError
 from nmt.io.files import write_json, write_text
+from nmt.io.messages import print_error
 from nmt.io.system import describe_environment
 from pipeline.results import package
 from pipeline.results.inputs import Inputs
@@ -46,7 +47,7 @@ def main(arguments: list[str]) -> int:
             keep_package(experiment, PACKAGES / experiment.resolve().name)
         write_text(PAGE, insert_packages(PAGE.read_text(encoding="utf-8")))
     except UserError as error:
-        print(printable(f"error: {error}"), file=sys.stderr)
+        print_error(str(error))
         return 2
     return 0
 

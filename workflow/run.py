@@ -35,6 +35,7 @@ def main() -> int:
     """Run the experiment, and return Snakemake's exit code."""
     from nmt.cli import describe_error
     from nmt.errors import UserError
+    from nmt.io.messages import print_error
 
     arguments, options = _parse_arguments()
     folder: Path = arguments.folder
@@ -52,7 +53,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (UserError, OSError) as error:
-        print(f"error: {describe_error(error)}", file=sys.stderr)
+        print_error(str(describe_error(error)))
         return 2
 
 

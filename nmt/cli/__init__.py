@@ -14,8 +14,9 @@ import click
 
 import nmt
 from nmt.environment import REPOSITORY
-from nmt.errors import UserError, convert_os_error, error_lines
+from nmt.errors import UserError, convert_os_error
 from nmt.io import progress
+from nmt.io.messages import print_error
 
 
 class LazyGroup(click.Group):
@@ -185,6 +186,6 @@ def describe_error(error: Exception) -> str | None:
 
 def exit_with_error(message: str) -> None:
     """Print a line per problem, record the failure for `nmt status`, and exit with code 2 (bad input)."""
-    click.echo(error_lines(message), err=True)
+    print_error(message)
     progress.record_failure(message)
     sys.exit(2)

@@ -11,9 +11,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from nmt.errors import printable
+from nmt.io.messages import print_warning
 
 if TYPE_CHECKING:
     from nmt.data.vocabulary import Vocabulary
@@ -101,7 +100,7 @@ def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words:
     """
     for line_number, piece_count in enumerate(piece_counts, start=first_line + 1):
         if piece_count > 1:
-            warn(
+            print_warning(
                 f"line {line_number}: more than {max_words} words, translated in {piece_count} pieces (--max-words)"
             )
 
@@ -109,7 +108,7 @@ def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words:
 def warn_of_invalid_utf8(stream: LineStream) -> None:
     """Print a warning if lines of the input were not UTF-8."""
     if stream.invalid_line_count:
-        warn(
+        print_warning(
             f"{stream.name}: {stream.invalid_line_count} lines are not UTF-8, first line "
             f"{stream.first_invalid_line}; invalid bytes were read as U+FFFD"
         )
@@ -137,11 +136,6 @@ class UnknownWords:
             frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
             names = ", ".join(printable(word) for word, _ in frequent_words)
             subject = f"{unknown_count:,} of {self._word_count:,} {self._side} words"
-            warn(f"{subject} unknown to the model, which reads [UNK]; the most frequent: {names}")
+            print_warning(f"{subject} unknown to the model, which reads [UNK]; the most frequent: {names}")
         self._word_count = 0
         self._unknown_words.clear()
-
-
-def warn(message: str) -> None:
-    """Print a warning in one line on standard error."""
-    click.echo(f"nmt: warning: {message}", err=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 from torch import Tensor
 
 from nmt.errors import UserError
+from nmt.io.messages import print_warning
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 
 KEPT_CHECKPOINTS = 2
@@ -57,7 +57,7 @@ def load_newest_checkpoint(folder: Path) -> Checkpoint | None:
         try:
             return read_checkpoint(path)
         except UserError as error:
-            click.echo(f"nmt: warning: {error}; going back to the previous checkpoint", err=True)
+            print_warning(f"{error}; going back to the previous checkpoint")
     if paths:
         raise UserError(f"{folder}: no intact checkpoint in it; delete or rename that folder to start again")
     return None

@@ -43,7 +43,7 @@ def test_a_damaged_archive_is_one_line_and_a_mended_one_goes_on(tmp_path: Path) 
     prepare = ("--cores", "2", "--", "data/vocabulary/en.tsv")
     result = snakemake(experiment, *prepare)
     assert result.returncode != 0 and "Traceback" not in result.stdout
-    line = next(line for line in result.stdout.split("\n") if line.startswith("nmt: error: "))
+    line = next(line for line in result.stdout.split("\n") if line.startswith("error: "))
     assert "data/archives/text.fr.gz" in line
     assert not (experiment / "data" / "archives" / "text.fr.gz").exists()
     assert not (experiment / "data" / "raw" / "mini").exists()

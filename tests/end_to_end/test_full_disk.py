@@ -53,7 +53,7 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     fill(small_disk, 8192)
     full = train(40)
     assert full.returncode == 2
-    assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
+    assert full.stderr.strip().split("\n")[-1].startswith("error: ")
     (state,) = small_disk.glob("store/trainings/*")
     assert checkpoint.list_checkpoints(state)[-1].name == "checkpoint-000000010.safetensors"
     assert not list(state.rglob(".*part*"))

@@ -40,6 +40,6 @@ def test_a_failure_is_told_in_our_words(tmp_path: Path) -> None:
     assert result.returncode == 1
     log = os.path.relpath(tmp_path / "logs" / "prepare" / "demo-dev" / "0.log", ROOT)
     failure = result.stdout[result.stdout.index("\nFAILED: ") :]
-    assert re.fullmatch(rf"\nFAILED: prepare demo-dev/0\nnmt: error: .*0.en.zst.*\nlog: {log}\n\n", failure)
+    assert re.fullmatch(rf"\nFAILED: prepare demo-dev/0\nerror: .*0.en.zst.*\nlog: {log}\n\n", failure)
     for chatter in ("rule ", "Select jobs", "jobid", "Building DAG", "reason:", "Traceback"):
         assert chatter not in result.stdout, result.stdout

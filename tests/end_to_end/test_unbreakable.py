@@ -262,7 +262,7 @@ def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
     refused = run.finish()
     assert refused.code == 2
     (line,) = refused.lines
-    assert line.startswith(f"nmt: error: {run.state}: process {process.pid} on ")
+    assert line.startswith(f"error: {run.state}: process {process.pid} on ")
     second = waiting(run, process.pid)
     assert before == {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
     process.send_signal(signal.SIGCONT)

@@ -16,3 +16,15 @@ def test_training_job_runs_on_the_gpu_partition(cluster: Cluster, experiment: Ex
     assert summary["updates"] == 350
     jobs = run("squeue", "--noheader", "--states=all", "--format=%P %T").stdout.splitlines()
     assert jobs == ["gpu COMPLETED"]
+
+
+def test_refused_job_is_sent_once(cluster: Cluster, experiment: Experiment) -> None:
+    log = experiment.folder / "logs" / "train" / f"{MODEL}.log"
+    log.parent.mkdir()
+    log.write_text("update 350: the end of an earlier training\n", encoding="utf-8")
+    experiment.start_on_cluster(
+        "--set-resources", "train:constraint=nowhere", "--", f"{FOLDER}/model.safetensors"
+    )
+    assert experiment.heads[-1].wait(timeout=PATIENCE) != 0
+    failure = "FAILED: train RNNencdec-30\nSlurm refuses it: Invalid feature specification\n"
+    assert experiment.output().count("FAILED") == experiment.output().count(failure) == 1

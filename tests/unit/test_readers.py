@@ -167,7 +167,7 @@ def test_out_of_memory_is_one_line(tmp_path: Path, allocate: str) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 28, 3 << 28)),
     )
     assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
-    assert result.stderr.startswith("nmt: error: ")
+    assert result.stderr.startswith("error: ")
 
 
 def test_numpy_import_error_is_one_line() -> None:

@@ -43,6 +43,11 @@ onstart:
     assert internals.get_status_command(workflow) is None
     assert not internals.submits_jobs(workflow) and not internals.is_submitted_job(workflow)
     assert not internals.uses_container(workflow)
+    (job,) = workflow.dag.jobs
+    assert internals.find_job(workflow, workflow.dag.jobid(job)) is job
+    job.rule.restart_times = 7
+    internals.give_up(job)
+    assert job.attempt == 8
     folder = str(Path.cwd())
     assert workflow.deployment_settings.apptainer_args == f"--nv --bind {{folder}}2 --bind {{folder}}"
 """

@@ -12,7 +12,7 @@ from nmt.io.progress import JobProgress
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.experiments import load_experiment
-from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
+from workflow.logger.snakemake_logger_plugin_nmt import HEADING, Failure, RunProgress
 
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
@@ -99,7 +99,7 @@ def test_running_jobs_have_a_line_each_minute(observed: ObservedRun) -> None:
         observed.progress(train, 20, 1000)
     lines = observed.lines()[begun:]
     assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
-    assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, prepare dev 0%"}
+    assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, prepare dev"}
     observed.run.close()
 
 
@@ -122,7 +122,8 @@ def test_time_left(observed: ObservedRun) -> None:
 @pytest.mark.parametrize(
     ("text", "shown", "explained"),
     [
-        ("nmt: a word\nnmt: error: disk full\n", ["nmt: error: disk full"], True),
+        ("nmt: a word\nerror: disk full\n", ["error: disk full"], True),
+        ("update 7\nnmt: A: stopped after update 7\n", ["nmt: A: stopped after update 7"], False),
         ("\n".join(map(str, range(30))), [*map(str, range(20, 30))], False),
         (None, [], False),
     ],
@@ -136,7 +137,40 @@ def test_failure_shows_the_log(
         (observed.folder / log).write_text(text)
     assert observed.run.report_failure(log) is explained
     lines = observed.lines()[2:]
-    assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
+    named_log = [] if text is None else [f"log: experiment/{log}"]
+    assert lines == ["", "FAILED: train RNNsearch-50", *shown, *named_log, ""]
     assert observed.run.report_failure(log)  # Snakemake names it again at its end
     assert observed.lines()[2:] == lines
+    observed.run.close()
+
+
+def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
+    log = "logs/train/rnnsearch-50.log"
+    observed.begin(log)
+    observed.progress(log, 900, 900)
+    (observed.folder / log).write_text("update 900: done\n")
+    observed.run.finish_job("logs/train/rnnencdec-50.log")
+    observed.run.report_failure(log, Failure("Slurm's job 18 was cancelled", "2 of 20"))
+    assert observed.lines()[-4:-1] == [
+        "Slurm's job 18 was cancelled",
+        f"log: experiment/{log}",
+        "It is sent again: attempt 2 of 20",
+    ]
+
+    # sent again, it waits; its files are those of the first attempt
+    observed.run.start_job(log, is_submitted=True)
+    observed.seconds += 100
+    observed.run.refresh_line()
+    assert observed.lines()[-1].endswith("waiting in the queue: train RNNsearch-50")
+    observed.run.report_failure(log, Failure("Slurm refuses it: too large"))
+    assert observed.lines()[-3:] == ["FAILED: train RNNsearch-50", "Slurm refuses it: too large", ""]
+    observed.run.close()
+
+
+def test_pause_is_no_work(observed: ObservedRun) -> None:
+    observed.begin("logs/prepare/train.log")
+    for observed.seconds in (50, 100, 700, 720):  # stopped for ten minutes
+        observed.run._count_pause()
+    observed.run.finish_job("logs/prepare/train.log")
+    assert observed.run._job_seconds == [120]
     observed.run.close()

@@ -7,15 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
-from nmt.errors import RecurringError, UserError
-from tests.messages import check
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but
 from workflow.cluster import PROGRAMS, put_wrappers_first
 
@@ -144,28 +141,8 @@ def test_waiting_submission_ends_with_snakemake(slurm: FakeSlurm, tmp_path: Path
 LOGS = Path("logs with space", "rule_train")
 
 
-def test_recurring_error_is_not_resubmitted(slurm: FakeSlurm, tmp_path: Path) -> None:
-    logs = tmp_path / LOGS / "small"
-    logs.mkdir(parents=True)
-    (logs / "1.log").write_text(f"update 7\nnmt: error: {RecurringError('out of memory')}\nrule failed\n")
-    head_start = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
-    slurm.environment["NMT_BEGUN"] = head_start
-    slurm.add("sbatch", "echo sent")
-    command = ["sbatch", "--output", f"{logs}/%j.log", "--comment", RUN]
-    result = slurm.call(*command)
-    assert (result.returncode, result.stdout) == (1, "")
-    check(result.stderr)
-    # a head that began later may have other settings
-    slurm.environment["NMT_BEGUN"] = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
-    assert slurm.call(*command).stdout == "sent\n"
-    # other errors may pass, such as a full disk
-    (logs / "1.log").write_text(f"nmt: error: {UserError('the disk is full')}\n")
-    slurm.environment["NMT_BEGUN"] = head_start
-    assert slurm.call(*command).stdout == "sent\n"
-
-
 def test_wrappers_come_first_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PATH", "NMT_SENDER", "NMT_GPUS", "NMT_BEGUN"):
+    for name in ("PATH", "NMT_SENDER", "NMT_GPUS"):
         monkeypatch.setenv(name, "1")
     put_wrappers_first()
     assert os.environ["PATH"] == f"{PROGRAMS}:1"

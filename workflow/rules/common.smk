@@ -22,6 +22,7 @@ from pipeline.config.runs import PHRASE_BASED_WITH_RNNENC, select_distinct_syste
 from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.errors import UserError
+from nmt.io.messages import print_error
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import NEEDED_FILES, RECORD_FILES, RELEASED_FILES, TEXT_SETTINGS
 from pipeline.results.package import MODES, ReplicationPackage
@@ -37,7 +38,7 @@ from workflow.plan import Plan
 def exit_with_errors(problems):
     """Exit with one line per problem, since Snakemake's own traceback would bury them."""
     for problem in problems:
-        print(f"error: {problem}", file=sys.stderr)
+        print_error(str(problem))
     sys.exit(2)
 
 

@@ -6,7 +6,9 @@ Out: settings/run.json and settings/captions.
 
 import atexit
 
+from nmt.io.messages import WARNING_START, print_warning
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, started_job_lists
+from workflow.failures import watch_failures
 
 
 def check_run():
@@ -27,7 +29,10 @@ def start_run():
     """
     job_list, forecast, problems = check_run()
     for line in forecast:
-        print(line, file=sys.stderr)
+        if line.startswith(WARNING_START):
+            print_warning(line.removeprefix(WARNING_START))
+        else:
+            print(line, file=sys.stderr)
     if problems:
         exit_with_errors(problems)
     records.freeze_settings(CONFIG)
@@ -52,6 +57,7 @@ def end_without_jobs():
 
 
 if not IS_SUBMITTED_JOB:
+    watch_failures(workflow)
     atexit.register(end_without_jobs)
 
 # A dry-run does not call `onstart`.

@@ -91,7 +91,7 @@ def test_preflight_checks_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyP
         command += ["--config", pair]
     output = run(command).stdout
     assert (
-        "nmt: error: train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours"
+        "error: train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours"
         in output
     )
     assert "translate" not in output

@@ -59,7 +59,7 @@ def assert_refused(result: subprocess.CompletedProcess[bytes]) -> None:
     """Check that a command ended with one line about its input, and wrote nothing."""
     message = result.stderr.decode()
     assert result.returncode == 2, message
-    assert message.startswith("nmt: error: ") and message.count("\n") == 1
+    assert message.startswith("error: ") and message.count("\n") == 1
     assert not result.stdout
     check(message)
 

@@ -1,8 +1,8 @@
 """Snakemake's logger for the make targets: the progress of a run for a person, in 80 columns.
 
-A stage has a line when its last job is done; a training when it starts and when it ends; a failure shows what its log
-says. On a terminal a last line shows the running jobs; elsewhere a line comes at least each minute. Snakemake's own
-lines are in `.snakemake/log`, and the output of jobs in their logs.
+A stage has a line when its last job is done; a training when it starts and when it ends; a failure shows its reason.
+On a terminal a last line shows the running jobs; elsewhere a line comes at least each minute. Snakemake's own lines
+are in `.snakemake/log`, and the output of jobs in their logs.
 
 Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
 """
@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from types import FrameType
@@ -25,7 +26,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmt.io import progress
 from nmt.io.files import read_json
-from nmt.io.progress import JobProgress, format_duration
+from nmt.io.messages import ERROR_START, set_color
+from nmt.io.progress import format_duration
 from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import estimate_parallel_hours, estimate_training_times, format_hours
@@ -37,11 +39,40 @@ REFRESH_SECONDS = 3.0
 """Time between two looks at the jobs' progress."""
 MAX_JOBS_IN_LINE = 4
 HEADING = f"{'time':>8} {'left':>10}"
-ERROR_START = "nmt: error: "
+LAST_WORD_START = "nmt: "
+"""Start of the last line of a training that stops before its time limit, or waits no longer for another."""
 TAIL_LINES = 10
 """Lines of a failed job's log that are printed if it has no error of `nmt`."""
-DISPLAYED_MESSAGES = ("Nothing to be done", "Trying to restart job")
-"""Starts of the messages of Snakemake that matter to a person, besides warnings and errors."""
+DISPLAYED_MESSAGE = "Nothing to be done"
+"""Start of the message of Snakemake that matters to a person, besides warnings and errors."""
+SHELL_ERROR = "CalledProcessError in file"
+"""Part of the message of a failed shell command, which repeats the command. The log of the job says what is wrong."""
+PAUSE_SECONDS = 60.0
+"""Time between two looks at the jobs that shows that the machine slept, or that the run was stopped."""
+
+
+@dataclass(frozen=True)
+class StartedJob:
+    """A job that was started or submitted.
+
+    Attributes:
+        time: the start in seconds of the run's clock.
+        is_submitted: whether the job waits in the queue of a cluster before it runs.
+        earlier_files: time of the last change of its log and of its progress file at the start, if they exist. These
+            files are of an earlier attempt until they change.
+    """
+
+    time: float
+    is_submitted: bool
+    earlier_files: Mapping[Path, float]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a job failed, unless its log tells, and its next attempt, such as "2 of 20", if there is one."""
+
+    reason: str | None = None
+    next_attempt: str | None = None
 
 
 class RunProgress:
@@ -61,9 +92,10 @@ class RunProgress:
         self._start_folder = start_folder
         self._stream = stream
         self._clock = clock
-        self._start_time = self._last_line_time = clock()
+        self._start_time = self._last_line_time = self._refresh_time = clock()
+        self._pause_seconds = 0.0  # the time in which the run was stopped
         self._jobs: dict[str, jobs.Job] = {}  # log -> job, for the jobs that are not done
-        self._start_times: dict[str, float] = {}  # log of a running job -> its start, in seconds of the clock
+        self._started_jobs: dict[str, StartedJob] = {}  # by their logs; without those that have ended
         self._job_seconds: list[float] = []  # the duration of each finished job, without trainings
         self._max_parallel_jobs = 1
         self._lock = threading.RLock()
@@ -72,29 +104,32 @@ class RunProgress:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def start_job(self, log: str) -> None:
-        """Record that a job has started, and print a line if it is a training."""
+    def start_job(self, log: str, is_submitted: bool = False) -> None:
+        """Record that a job has started or was submitted, and print a line if it is a training."""
         with self._lock:
             if self._watcher.ident is None:  # the first job of the run
                 self._start_run()
-            self._start_times[log] = self._clock()
-            self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._start_times))
+            path = self._folder / log
+            files = [file for file in (path, progress.progress_path(path)) if file.is_file()]
+            earlier_files = {file: file.stat().st_mtime for file in files}
+            self._started_jobs[log] = StartedJob(self._work_time(), is_submitted, earlier_files)
+            self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._started_jobs))
 
             job = self._jobs.get(log)
             if job and job.stage == "train":
                 status = read_training_status(self._config, self._folder, self._runs[str(job.run)])
-                start = (
-                    f"resumes after {status.checkpoint_update:,}" if status.checkpoint_update else "begins"
-                )
-                self._print_job_line(job, f"{start}, {status.planned_updates:,} updates")
+                text = f"{status.planned_updates:,} updates"
+                if status.checkpoint_update:
+                    text = f"at {status.checkpoint_update:,} of {text}"
+                self._print_job_line(job, f"{'submitted' if is_submitted else 'begins'}, {text}")
 
     def finish_job(self, log: str) -> None:
         """Record that a job is done, and print a line if a model or a stage is done with it."""
         with self._lock:
-            start_time, job = self._start_times.pop(log, None), self._jobs.pop(log, None)
-            if job is None or start_time is None:
+            started_job, job = self._started_jobs.pop(log, None), self._jobs.pop(log, None)
+            if job is None or started_job is None:
                 return
-            seconds = self._clock() - start_time
+            seconds = self._work_time() - started_job.time
 
             # a model, its scores, or the last job of a stage
             if job.stage == "train":
@@ -112,23 +147,39 @@ class RunProgress:
             elif all(pending_job.stage != job.stage for pending_job in self._jobs.values()):
                 self._print_timed_line(f"{job.stage} done")
 
-    def report_failure(self, log: str) -> bool:
-        """Print errors or the last lines of a failed job's log. Return whether it has an error of `nmt`."""
+    def report_failure(self, log: str, failure: Failure = Failure()) -> bool:
+        """Print why a job failed: its errors, what Slurm did, or the last lines of its log.
+
+        Return whether one of the first two is known.
+        """
         with self._lock:
-            if self._start_times.pop(log, None) is None:  # the second report of the same failure
+            started_job = self._started_jobs.pop(log, None)
+            if started_job is None:  # the second report of the same failure
                 return True
             path = self._folder / log
             lines = []
-            if path.is_file():
+            if self._is_new(started_job, path):
                 lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
             errors = [line for line in lines if line.startswith(ERROR_START)]
 
+            # 1. the reasons
+            reasons = errors or lines[-TAIL_LINES:]
+            if failure.reason:
+                reasons = [*errors, failure.reason]
+            elif lines and lines[-1].startswith(LAST_WORD_START):
+                reasons = lines[-1:]
+
+            # 2. the name of the job, its log, and what happens next
             job = self._jobs.get(log)
             name = f"{job.stage} {self._name_job(job)}" if job else log
-            relative_path = os.path.relpath(path, self._start_folder)
-            reasons = errors or lines[-TAIL_LINES:]
-            self.print_lines("", f"FAILED: {name}", *reasons, f"log: {relative_path}", "")
-            return bool(errors)
+            heading = set_color("red", f"FAILED: {name}", self._stream)
+            if lines:
+                reasons.append(f"log: {os.path.relpath(path, self._start_folder)}")
+            if failure.next_attempt:
+                heading = set_color("yellow", f"ended: {name}", self._stream)
+                reasons.append(f"It is sent again: attempt {failure.next_attempt}")
+            self.print_lines("", heading, *reasons, "")
+            return bool(errors or failure.reason)
 
     def close(self) -> None:
         """End the thread that watches the jobs."""
@@ -164,16 +215,25 @@ class RunProgress:
     def refresh_line(self) -> None:
         """Show the running jobs: on a terminal always, elsewhere after a minute without a line."""
         # 1. the progress of the first jobs, and the number of others
-        running_jobs = [self._jobs[log] for log in self._start_times if log in self._jobs]
-        job_texts = []
-        for job in running_jobs[:MAX_JOBS_IN_LINE]:
-            path = progress.progress_path(self._folder / job.log)
-            job_progress = progress.read_progress(path) or JobProgress()
-            fraction = job_progress.count / job_progress.total if job_progress.total else 0.0
-            job_texts.append(f"{job.stage} {self._name_job(job)} {fraction:.0%}")
-        if len(running_jobs) > MAX_JOBS_IN_LINE:
-            job_texts.append(f"{len(running_jobs) - MAX_JOBS_IN_LINE} more")
-        text = ", ".join(job_texts)
+        running_texts, waiting_texts = [], []
+        for log, started_job in self._started_jobs.items():
+            job = self._jobs.get(log)
+            if job is None:
+                continue
+            text = f"{job.stage} {self._name_job(job)}"
+            path = self._folder / log
+            if started_job.is_submitted and not self._is_new(started_job, path):
+                waiting_texts.append(text)
+                continue
+            progress_path = progress.progress_path(path)
+            job_progress = progress.read_progress(progress_path)
+            if job_progress and job_progress.total and self._is_new(started_job, progress_path):
+                text += f" {job_progress.count / job_progress.total:.0%}"
+            running_texts.append(text)
+        texts = [_join_names(running_texts)] if running_texts else []
+        if waiting_texts:
+            texts.append(f"waiting in the queue: {_join_names(waiting_texts)}")
+        text = "; ".join(texts)
 
         # 2. on a terminal, or after a while without a line
         if self._stream.isatty():
@@ -196,7 +256,23 @@ class RunProgress:
     def _refresh_regularly(self) -> None:
         while not self._has_ended.wait(REFRESH_SECONDS):
             with self._lock:
+                self._count_pause()
                 self.refresh_line()
+
+    def _count_pause(self) -> None:
+        """Count the time since the last call as a pause if it is much longer than between other calls."""
+        seconds = self._clock() - self._refresh_time
+        if seconds > PAUSE_SECONDS:
+            self._pause_seconds += seconds
+        self._refresh_time += seconds
+
+    def _work_time(self) -> float:
+        """Return the seconds of the clock without pauses."""
+        return self._clock() - self._pause_seconds
+
+    def _is_new(self, started_job: StartedJob, path: Path) -> bool:
+        """Return whether a file of a job was written since its start."""
+        return path.is_file() and path.stat().st_mtime != started_job.earlier_files.get(path)
 
     def _name_job(self, job: jobs.Job) -> str:
         """Return what a job works on: the label of its model and its other wildcards, or else the job's name."""
@@ -220,6 +296,12 @@ class RunProgress:
         return max(
             estimate_parallel_hours(self._config, training_times), total_hours / self._max_parallel_jobs
         )
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """Return the first names, and the number of others."""
+    others = len(names) - MAX_JOBS_IN_LINE
+    return ", ".join([*names[:MAX_JOBS_IN_LINE], *([f"{others} more"] if others > 0 else [])])
 
 
 class LogHandler(LogHandlerBase):
@@ -263,13 +345,16 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_INFO and fields["log"]:
             log = str(fields["log"][0])
             self.logs[fields["jobid"]] = log
-            self._get_progress().start_job(log)
+            self._get_progress().start_job(log, is_submitted=not fields["local"])
         elif event == LogEvent.JOB_FINISHED and fields["job_id"] in self.logs:
             self._get_progress().finish_job(self.logs[fields["job_id"]])
         elif self.is_interrupted:
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.has_explained_error |= self._get_progress().report_failure(self.logs[fields["jobid"]])
+            failure = Failure(fields.get("reason"), fields.get("next_attempt"))
+            self.has_explained_error |= self._get_progress().report_failure(
+                self.logs[fields["jobid"]], failure
+            )
         elif event in (None, LogEvent.ERROR):
             self._print_message(record)
 
@@ -277,7 +362,7 @@ class LogHandler(LogHandlerBase):
         """Print a warning, an error that no job's log explains, or one of the few other messages that matter."""
         message = str(record.msg)
         is_unexplained = record.levelno >= logging.WARNING and not self.has_explained_error
-        if is_unexplained or message.startswith(DISPLAYED_MESSAGES):
+        if message.startswith(DISPLAYED_MESSAGE) or (is_unexplained and SHELL_ERROR not in message):
             self._get_progress().print_lines(message)
 
     def _get_progress(self) -> RunProgress:

@@ -1,0 +1,103 @@
+"""What follows when a job fails: the reason in words, and no repetition of a job that would fail in the same way."""
+
+import logging
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from snakemake.logging import logger
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from nmt.errors import RECURRING_ERROR_END
+from workflow import internals
+
+STATES = {
+    "CANCELLED": "was cancelled, or lost its place to another job",
+    "NODE_FAIL": "lost its node",
+    "TIMEOUT": "reached its time limit",
+    "OUT_OF_MEMORY": "used more memory than it had asked for",
+}
+"""The states in which Slurm ends a job from outside, whose log then does not tell why."""
+
+
+def watch_failures(workflow: Any) -> None:
+    """Handle the failures of this Snakemake's jobs before it decides on their repetition."""
+    logger.addFilter(FailureFilter(workflow))
+
+
+class FailureFilter(logging.Filter):
+    """Reads Snakemake's records in the thread that writes them, so before a failed job is repeated.
+
+    The record of a failure gets two attributes for `workflow/logger`: `reason`, unless the log of the job tells it, and
+    `next_attempt`, such as "2 of 20", if the job is repeated. A warning that comes again is dropped.
+    """
+
+    def __init__(self, workflow: Any) -> None:
+        super().__init__()
+        self._workflow = workflow
+        self._start_time = time.time()
+        self._warnings = set[str]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_ERROR:
+            self._handle_failure(vars(record))
+        elif event is None and record.levelno == logging.WARNING:
+            message = record.getMessage()
+            if message in self._warnings:
+                return False
+            self._warnings.add(message)
+        return True
+
+    def _handle_failure(self, fields: dict[str, Any]) -> None:
+        """Add the reason and the next attempt to the fields of a record, and stop the repetition of a final failure."""
+        message = str(fields.get("rule_msg") or "")
+        refusal = find_refusal(message)
+        fields["reason"] = f"Slurm refuses it: {refusal}" if refusal else describe_state(message)
+        if fields["reason"]:
+            fields["rule_msg"] = fields["reason"]
+
+        job = internals.find_job(self._workflow, fields["jobid"])
+        if refusal or self._has_recurring_error(fields["log"]):
+            internals.give_up(job)
+        fields["next_attempt"] = None
+        if job.restart_times >= job.attempt:
+            fields["next_attempt"] = f"{job.attempt + 1} of {job.restart_times + 1}"
+
+    def _has_recurring_error(self, logs: list[str]) -> bool:
+        """Return whether a log of this call of Snakemake ends with an error that a repetition would meet again."""
+        for log in map(Path, logs):
+            if log.is_file() and log.stat().st_mtime >= self._start_time:
+                lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+                if any(line.endswith(RECURRING_ERROR_END) for line in lines):
+                    return True
+        return False
+
+
+def find_refusal(message: str) -> str | None:
+    """Return why a job was not submitted, in sbatch's words, or None if it was.
+
+    slurm/bin/sbatch repeats submissions that may succeed later, so any other refusal is final.
+    """
+    match = re.match(r"SLURM sbatch failed\. The error message was '(.*?)'\.\n", message, re.DOTALL)
+    if match:
+        lines = re.findall(
+            r"^(?:sbatch: )?(?:error: )?(?:Batch job submission failed: )?(.+)$", match[1], re.M
+        )
+        return "; ".join(dict.fromkeys(lines)) or "sbatch says nothing"
+    match = re.match(
+        "Job submission failed with exception: (.*?)(?:For further error details|$)", message, re.DOTALL
+    )
+    return match[1].strip().replace("\n", " ") if match else None
+
+
+def describe_state(message: str) -> str | None:
+    """Return what Slurm has done to a job, or None if the job itself has failed."""
+    match = re.match(
+        r"SLURM-job '(?P<id>[^']*)' failed.*?SLURM status is: '(?P<state>\w+)'", message, re.DOTALL
+    )
+    if match is None or match["state"] not in STATES:
+        return None
+    return f"Slurm's job {match['id']} {STATES[match['state']]}"
