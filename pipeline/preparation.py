@@ -20,7 +20,7 @@ from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.selection.cross_entropy import Threshold, select_pairs
-from nmt.settings.text import Languages, Tokenization
+from nmt.settings.text import Tokenization
 from pipeline.config.text import Cleaning
 
 _DELETED_CHARACTERS = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
@@ -219,30 +219,30 @@ def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
 
 def prepare_shard(
     raw: SideFiles,
-    languages: Languages,
-    cleaning: Cleaning,
-    tokenization: Tokenization | None,
+    settings: Mapping[str, Any],
     tokens: SideFiles,
     word_counts: SideFiles,
     counts: Path,
-    settings: Mapping[str, Any],
 ) -> None:
     """Clean and tokenize a shard, and write its counts.
 
     Args:
         raw: text of both sides.
-        languages: the languages of both sides.
-        cleaning: limits for pairs.
-        tokenization: settings of the tokenizer; None for text that consists of tokens.
+        settings: what `job_settings.get_preparation_settings` returns: `languages`, `cleaning`, and `tokenization`,
+            which is None for text that consists of tokens. An experiment that takes over the text compares them.
         tokens: output files for both sides.
         word_counts: output files for the word counts of both sides.
         counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`), and for `settings`.
-        settings: the settings of this text, which an experiment that takes it over compares with its own.
     """
-    cleaner, stage_counts = Cleaner(cleaning), StageCounts()
+    cleaner, stage_counts = Cleaner(Cleaning.model_validate(settings["cleaning"])), StageCounts()
     tokenizers = None
-    if tokenization:
-        tokenizers = Tokenizer(languages.source, tokenization), Tokenizer(languages.target, tokenization)
+    if settings["tokenization"] is not None:
+        tokenization = Tokenization.model_validate(settings["tokenization"])
+        languages = settings["languages"]
+        tokenizers = (
+            Tokenizer(languages["source"], tokenization),
+            Tokenizer(languages["target"], tokenization),
+        )
 
     # a removed pair becomes an empty line on both sides
     with (

@@ -127,7 +127,7 @@ def plan_without_writing() -> None:
     snakemake.workflow.FilePersistence = _Records
 
 
-class _Records(FilePersistence):
+class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
     def __init__(self, *arguments: Any, warn_only: bool = False, **options: Any) -> None:
         if warn_only:  # whoever does not lock the folder only plans
             self._temporary_folder = TemporaryDirectory(prefix="snakemake")

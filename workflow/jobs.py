@@ -4,7 +4,6 @@ Snakemake compares the parameters of a job with those of the last run, and repea
 compare a parameter whose function takes `input`.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -254,16 +253,16 @@ class Jobs:
 
     def train_folder(self, wildcards: Any, input: Any) -> str:
         """Return the folder of the training text."""
-        return os.path.dirname(input.train[0])
+        return str(Path(input.train[0]).parent)
 
     def dev_folder(self, wildcards: Any, input: Any) -> str:
         """Return the folder of the development text."""
-        return os.path.dirname(input.dev[0])
+        return str(Path(input.dev[0]).parent)
 
     def continue_from_option(self, wildcards: Any, input: Any) -> str:
         """Return the option that names the model which a run continues."""
         base = input.get("base")
-        return options.format_option("continue-from", os.path.dirname(base[0])) if base else ""
+        return options.format_option("continue-from", Path(base[0]).parent) if base else ""
 
     def training_priority(self, wildcards: Any) -> int:
         """Return the priority of a training: higher if other trainings wait for its end."""
@@ -355,7 +354,7 @@ class Jobs:
 
     def rescoring_models(self, wildcards: Any) -> list[str]:
         """Return the files of the models that rescore."""
-        return self.paths.model_files(self.config.rescored[wildcards.rescored].members)
+        return self.paths.model_files(self.config.rescored[wildcards.rescored].members or [])
 
     def rescoring_arguments(self, wildcards: Any) -> list[str]:
         """Return the arguments after `--model` for the models that rescore."""

@@ -21,19 +21,15 @@ def match_any(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
-def list_model_arguments(folders: Iterable[str], average: str) -> str | list[str]:
+def list_model_arguments(folders: Iterable[str], average: str) -> list[str]:
     """Return the arguments after `--model` on the command line of one model, or of an ensemble.
-
-    A single model is a text, not a list of one. Snakemake's records of earlier runs have the text, and if it changed,
-    their translations would be made again.
 
     average: the value of the ensemble's `--average`.
     """
     first_folder, *other_folders = folders
-    if not other_folders:
-        return first_folder
     arguments = [first_folder]
     for folder in other_folders:
         arguments += ["--model", folder]
-    arguments += ["--average", average]
+    if other_folders:
+        arguments += ["--average", average]
     return arguments

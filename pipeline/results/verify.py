@@ -20,10 +20,10 @@ from nmt.io.files import read_json, sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, format_value
+from pipeline.config.job_settings import get_preparation_settings
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings
-from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract_corpus
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare_shard
@@ -318,13 +318,12 @@ class _Reproduction:
                 sides[side] = Side(self.archives / path, text.member, [output], text.md5)
             extract_corpus(sides, counts, corpus.pairs)
 
-        # tokenize it as the package's settings say, without cleaning: test text is complete
+        # tokenize it as the package's settings say
+        own_corpora = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
         source_language, target_language = languages
         prepare_shard(
             raw=(raw_source, raw_target),
-            languages=config.languages,
-            cleaning=Cleaning(),
-            tokenization=None if corpus.tokenized else config.tokenization,
+            settings=get_preparation_settings(own_corpora, name),
             tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
             word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
             counts=counts,

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
 from pipeline.preparation import (
     REASONS,
@@ -24,8 +23,6 @@ from pipeline.preparation import (
 )
 from tests.bitexts import write_pairs
 
-LANGUAGES = Languages(source="en", target="fr")
-
 
 def prepare_text(
     folder: Path, source: bytes, target: bytes, tokenized: bool = False, **limits: Any
@@ -37,9 +34,11 @@ def prepare_text(
         file.write_bytes(text)
     prepare_shard(
         raw=raw,
-        languages=LANGUAGES,
-        cleaning=Cleaning(**limits),
-        tokenization=None if tokenized else Tokenization(),
+        settings={
+            "languages": {"source": "en", "target": "fr"},
+            "cleaning": limits,
+            "tokenization": None if tokenized else {},
+        },
         tokens=tokens,
         word_counts=words,
         counts=folder / "counts.json",
