@@ -1,10 +1,12 @@
-"""`make results-page` calls this module. It keeps packages of finished runs, and shows them all in docs/results.md.
+"""`make results-page` calls this module. It keeps packages of finished runs, and shows them all in docs/results.md and
+docs/compared.md.
 
 Usage: python -m workflow.results_page [EXPERIMENT...]
 
 The package of each experiment named, without attention and figures, is copied to results/packages/NAME, where its
-tables are made again; `nmt verify results/packages/NAME` checks it in any clone. The page's part between two comments
-then has the tables of all packages; the rest of the page is written by hand.
+tables are made again; `nmt verify results/packages/NAME` checks it in any clone. Parts between two comments of
+docs/results.md then have the tables of all packages, and those of docs/compared.md the verdicts on each paper's claims;
+the rest of the pages is written by hand.
 """
 
 import shutil
@@ -13,17 +15,22 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import write_json, write_text
 from nmt.io.messages import print_error
 from nmt.io.system import describe_environment
 from pipeline.results import package
+from pipeline.results.claims import NOT_MEASURED
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import TABLES_PROVENANCE
+from pipeline.results.outputs import CLAIMS, TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import SentenceTable
+from pipeline.results.papers import PAPERS_FOLDER, Paper, SentenceTable, read_paper
 from pipeline.results.ro_crate import write_crate
+from pipeline.results.tables.claims import format_effect, format_reported
+from pipeline.results.tables.writer import make_pipe_table
 from pipeline.results.tables_and_figures import (
     list_package_outputs,
     list_text_files,
@@ -33,7 +40,9 @@ from pipeline.results.verify import verify_results
 
 PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
+COMPARED_PAGE = REPOSITORY / "docs" / "compared.md"
 BEGIN, END = "<!-- packages: written by make results-page -->\n", "<!-- end of packages -->\n"
+BEGIN_CLAIMS, END_CLAIMS = "<!-- claims of {}: written by make results-page -->\n", "<!-- end of claims -->\n"
 MAX_TABLE_LINES = 30
 """Length of a table on the page. The page only names the file of a longer one (the differences of 13 systems)."""
 _LARGE_FILES = ("alignments/", "test/gold.align.gz")
@@ -46,6 +55,7 @@ def main(arguments: list[str]) -> int:
         for experiment in map(Path, arguments):
             keep_package(experiment, PACKAGES / experiment.resolve().name)
         write_text(PAGE, insert_packages(PAGE.read_text(encoding="utf-8")))
+        write_text(COMPARED_PAGE, insert_claims(COMPARED_PAGE.read_text(encoding="utf-8")))
     except UserError as error:
         print_error(str(error))
         return 2
@@ -118,6 +128,42 @@ def describe_package(folder: Path) -> Iterator[str]:
             yield f"{titles[name]}: `results/packages/{folder.name}/{name}.md`"
         else:
             yield f"{titles[name]}:\n\n{text}"
+
+
+def insert_claims(page: str) -> str:
+    """Return the page with the verdicts of all packages on each paper's claims, between two comments."""
+    for path in sorted(PAPERS_FOLDER.glob("*.yaml")):
+        head, begin, old_text = page.partition(BEGIN_CLAIMS.format(path.stem))
+        _, end, tail = old_text.partition(END_CLAIMS)
+        page = f"{head}{begin}\n{make_claims_overview(read_paper(path))}\n\n{end}{tail}"
+    return page
+
+
+def make_claims_overview(paper: Paper) -> str:
+    """Return a table of a paper's claims, with a column for each package that decides some of them."""
+    # 1. the claims, and what the paper reports
+    columns: dict[str, list[str]] = {"Claim": [], "Where": [], "The paper": []}
+    for claim in paper.claims.values():
+        columns["Claim"].append(claim.says)
+        columns["Where"].append(claim.place)
+        columns["The paper"].append(format_reported(paper, claim))
+
+    # 2. the verdicts of each package: "holds (+13.02)", or nothing where the claim is not measured
+    for folder in sorted(PACKAGES.iterdir()):
+        frame = pd.read_csv(folder / f"{CLAIMS}.csv", dtype=str, keep_default_na=False)
+        records = {
+            record["id"]: record for record in frame.to_dict("records") if record["paper"] == paper.name
+        }
+        if not records:
+            continue
+        cells = []
+        for name, claim in paper.claims.items():
+            record = records[name]
+            is_measured = record["verdict"] != NOT_MEASURED
+            effect = format_effect(claim, float(record["effect"])) if is_measured else ""
+            cells.append(f"{record['verdict']} ({effect})" if is_measured else "")
+        columns[folder.name] = cells
+    return make_pipe_table(pd.DataFrame(columns), list(columns))
 
 
 if __name__ == "__main__":

@@ -7,4 +7,5 @@ COMMANDS = {
     "preflight": "pipeline.cli.monitor:preflight",
     "compare": "pipeline.cli.compare:compare",
     "verify": "pipeline.cli.verify:verify",
+    "agree": "pipeline.cli.verify:agree",
 }

@@ -1,4 +1,4 @@
-"""The subcommand `nmt verify`, which checks published results."""
+"""The subcommands `nmt verify` and `nmt agree`, which check published results and compare them."""
 
 import sys
 import tempfile
@@ -44,3 +44,24 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
     if verdict.problems:
         sys.exit(1)
     click.echo(verdict.conclusion)
+
+
+@click.command(short_help="Compare two folders of results: claims, scores, weights.")
+@click.argument("mine", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("theirs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def agree(mine: Path, theirs: Path) -> None:
+    """Compare the results in MINE with those in THEIRS, claim by claim and number by number.
+
+    Each row of the table says how a claim or a number agrees: the same verdict or equal bits, equal within the 95%
+    interval of the difference, or different. Weights and the NLL of a single run have no interval: "other bits" says
+    that they differ. The exit code is 1 if a row is different. Check both folders with `nmt verify` first.
+    """
+    from pipeline.results.agreement import DIFFERENT, compare_packages, format_comparisons
+    from pipeline.results.inputs import Inputs
+    from pipeline.results.package import ReplicationPackage
+
+    comparisons = compare_packages(Inputs(ReplicationPackage(mine)), Inputs(ReplicationPackage(theirs)))
+    for line in format_comparisons(comparisons).split("\n"):
+        click.echo(printable(line))
+    if any(comparison.agreement == DIFFERENT for comparison in comparisons):
+        sys.exit(1)

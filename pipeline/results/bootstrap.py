@@ -75,26 +75,34 @@ class SampledBleu:
 
     def compute_interval(self) -> tuple[float, float] | None:
         """Return the 2.5th and 97.5th percentile of the mean over runs; None without samples."""
-        if not self.bootstrap.sample_count:
-            return None
-        means = _resample_runs(self.sample_scores, self.bootstrap)
-        low, high = np.percentile(means, [2.5, 97.5])
-        return float(low), float(high)
+        return compute_interval(self.resample()) if self.bootstrap.sample_count else None
 
     def compute_p_value(self, other_system: Self) -> float | None:
-        """Return the two-sided p-value of the difference between the means of two systems; None without samples.
-
-        The observed difference counts as one more sample, so that p is never 0.
-        """
+        """Return the two-sided p-value of the difference between the means of two systems; None without samples."""
         if not self.bootstrap.sample_count:
             return None
         # two streams of random numbers, so that the runs of one system are drawn independently of the other's
-        means = _resample_runs(self.sample_scores, self.bootstrap, stream=0)
-        other_means = _resample_runs(other_system.sample_scores, self.bootstrap, stream=1)
-        differences = means - other_means
-        deviations = np.abs(differences - differences.mean())
-        extreme_count = int(np.sum(deviations >= abs(self.bleu - other_system.bleu)))
-        return (extreme_count + 1) / (self.bootstrap.sample_count + 1)
+        differences = self.resample() - other_system.resample(stream=1)
+        return compute_p_value(differences, self.bleu - other_system.bleu)
+
+    def resample(self, stream: int = 0) -> NDArray[np.float64]:
+        """Return the mean of sampled runs on each sample, (samples,). Another stream samples other runs."""
+        return _resample_runs(self.sample_scores, self.bootstrap, stream)
+
+
+def compute_interval(samples: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the 2.5th and 97.5th percentile of a number over samples."""
+    low, high = np.percentile(samples, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float:
+    """Return the two-sided p-value of the deviation of a number from the value that would mean no effect.
+
+    The observed number counts as one more sample, so that p is never 0. samples: the number on each sample.
+    """
+    extreme_count = int(np.sum(np.abs(samples - samples.mean()) >= abs(deviation)))
+    return (extreme_count + 1) / (len(samples) + 1)
 
 
 def _resample_runs(

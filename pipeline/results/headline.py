@@ -1,6 +1,7 @@
 """The headline of a run: a sentence on how the models score on the longest sentences (results/headline.txt)."""
 
 import statistics
+from collections.abc import Sequence
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.display import ReportSettings
@@ -20,21 +21,16 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         scores: the scores of the runs of each model, in the order of the headline.
         settings: the settings of tables and figures. Lengths are counted as in Figure 2, up to the end of its axis.
     """
-    # 1. the lengths of the sentences, which are the same in every run
+    # 1. the longest sentences, which are the same in every run
     first_run = next(iter(scores.values()))[0]
     all_lengths = [count_words(sentence, settings.figure2_length) for sentence in first_run["by_sentence"]]
-    lengths = sorted(length for length in all_lengths if length <= settings.figure2_max_words)
-    if not lengths:
+    bounds = find_longest_lengths(all_lengths, settings)
+    if bounds is None:
         return f"No test sentence has at most {settings.figure2_max_words} words."
+    min_length, max_length = bounds
+    sentence_count = sum(min_length <= length <= max_length for length in all_lengths)
 
-    # 2. the lengths that count as long: those of Figure 2's last point, or more if there are too few sentences
-    max_length = lengths[-1]
-    window_start = max_length - settings.figure2_window + 1
-    longest_lengths = lengths[-MIN_SENTENCES:]
-    min_length = max(1, min(window_start, longest_lengths[0]))
-    sentence_count = sum(length >= min_length for length in lengths)
-
-    # 3. a statement on each model: its BLEU on long sentences compared with that on all
+    # 2. a statement on each model: its BLEU on long sentences compared with that on all
     statements = []
     for model, runs in scores.items():
         long_scores = []
@@ -49,6 +45,19 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
     return f"At {words} ({sentence_count:,} of {len(all_lengths):,} test sentences) {'; '.join(statements)}."
+
+
+def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> tuple[int, int] | None:
+    """Return the minimum and maximum length of the longest sentences; None if all are beyond Figure 2's axis.
+
+    They are those of Figure 2's last point, or more if these are too few.
+    """
+    plotted_lengths = sorted(length for length in lengths if length <= settings.figure2_max_words)
+    if not plotted_lengths:
+        return None
+    max_length = plotted_lengths[-1]
+    window_start = max_length - settings.figure2_window + 1
+    return max(1, min(window_start, plotted_lengths[-MIN_SENTENCES:][0])), max_length
 
 
 def _describe_change(long_bleu: float, total_bleu: float) -> str:

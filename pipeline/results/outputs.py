@@ -19,6 +19,8 @@ TABLES_PROVENANCE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
 """The table of the corpora."""
+CLAIMS = "claims"
+"""The table of the papers' claims and their verdicts."""
 TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 """Figures that need a model: the first is drawn from it, the second from a file that it wrote."""
 
@@ -59,7 +61,7 @@ class Outputs:
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return the tables and figures of the papers that a run with these settings makes."""
-    # 1. tables by kind, tables of scores first; the table of significance belongs to these
+    # 1. tables by kind, tables of scores first; significance and claims belong to these
     specs: dict[str, PaperTable] = {}
     for paper in papers:
         specs |= paper.tables
@@ -67,7 +69,7 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     for kind in (ScoreTable, PerplexityTable, TrainingTable, SentenceTable):
         tables += [name for name, spec in specs.items() if isinstance(spec, kind)]
         if kind is ScoreTable:
-            tables.append("significance")
+            tables += ["significance", CLAIMS]
     if config.artifacts.ablations:
         tables.append("ablations")
 

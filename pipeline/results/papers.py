@@ -1,4 +1,4 @@
-"""Tables, figures and reported numbers of a paper, from its file in workflow/papers."""
+"""Tables, figures, claims and reported numbers of a paper, from its file in workflow/papers."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.environment import REPOSITORY
 from nmt.errors import errors_as_user_error
-from nmt.settings.base import validate_settings
+from nmt.settings.base import Identifier, validate_settings
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
+from pipeline.results.paper_claims import AscendingNumbers, Claim, Role, list_columns
 
 PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 """Folder of the papers' files."""
@@ -163,7 +164,7 @@ class ReportedData(_Entry):
 
 
 class Paper(_Entry):
-    """A paper's tables, figures and words of training text. Models have their names in `config.yaml`."""
+    """A paper's tables, figures, claims and words of training text. Models have their names in `config.yaml`."""
 
     name: str
     """Name in notes: Cho et al. (2014b)."""
@@ -175,6 +176,40 @@ class Paper(_Entry):
     openings: list[str] = []
     """Beginnings of the example sentences of Figure 3, in the paper's order."""
     data: ReportedData = ReportedData()
+    systems: dict[Identifier, Role] = {}
+    """The systems of the claims. Reported numbers have the same names."""
+    claims: dict[Identifier, Claim] = {}
+
+    @model_validator(mode="after")
+    def _check_claims(self) -> Self:
+        for name, claim in self.claims.items():
+            unknown_systems = [system for system in claim.systems if system not in self.systems]
+            if unknown_systems:
+                raise ValueError(f"claims.{name}: {unknown_systems[0]} is not in systems")
+            for path in list_columns(claim):
+                table, column = path.split(".")
+                spec = self.tables.get(table)
+                if not isinstance(spec, ScoreTable) or column not in spec.columns:
+                    raise ValueError(f"claims.{name}: no table of scores has the column {path}")
+            if isinstance(claim, AscendingNumbers):
+                spec = self.tables.get(claim.table)
+                if not isinstance(spec, TrainingTable | PerplexityTable):
+                    raise ValueError(f"claims.{name}: {claim.table} is no table of training or perplexity")
+        return self
+
+    def label_system(self, name: str) -> str:
+        """Return the paper's name of a system, or else the one in its file."""
+        for table in self.tables.values():
+            if isinstance(table, ScoreTable) and name in table.reported:
+                return table.reported[name].label
+        return name
+
+    def find_column(self, path: str) -> ScoreColumn:
+        """Return a column of a table of scores by its path, such as table1.all."""
+        table, column = path.split(".")
+        spec = self.tables[table]
+        assert isinstance(spec, ScoreTable)
+        return spec.columns[column]
 
 
 def list_translated_sets(papers: Iterable[Paper]) -> list[str]:

@@ -27,7 +27,7 @@ class Mean(NamedTuple):
     def from_values(cls, values: Sequence[float | None]) -> Self:
         """Return the mean of the values of a model's runs. If all are equal, it has exactly their value."""
         numbers = [value for value in values if value is not None]
-        if len(numbers) < len(values):
+        if len(numbers) < len(values) or not numbers:
             return cls()
         value = numbers[0] if len(set(numbers)) == 1 else statistics.fmean(numbers)
         std = statistics.stdev(numbers) if len(numbers) > 1 else None

@@ -20,13 +20,15 @@ from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SETTINGS
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
+from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table
 from pipeline.results.headline import describe_longest_sentences
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, HEADLINE, Outputs, list_outputs
+from pipeline.results.outputs import CLAIMS, COMPARISON, DATA, DOCUMENT, HEADLINE, Outputs, list_outputs
 from pipeline.results.papers import PaperTable, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.seeds import Results
 from pipeline.results.tables.ablations import make_ablations_table
+from pipeline.results.tables.claims import make_claims_table
 from pipeline.results.tables.latex import make_document
 from pipeline.results.tables.perplexity import make_perplexity_table
 from pipeline.results.tables.scores import Measurements, make_score_table
@@ -99,6 +101,8 @@ def make_table(name: str, inputs: Inputs) -> Table:
         return build_corpora_table(inputs.corpus_counts, inputs.config.languages, inputs.reported_data)
     if name == "significance":
         return make_significance_table(inputs.comparison, settings)
+    if name == CLAIMS:
+        return make_claims_table(decide_claims(inputs), settings)
     if name == "ablations":
         run_settings = inputs.run_records(SETTINGS)
         return make_ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)

@@ -117,16 +117,18 @@ def test_altered_numbers_are_found(results: Path) -> None:
     rate.write_text(json.dumps(values | {"alignment_error_rate": 0.01}, indent=2) + "\n", encoding="utf-8")
     replace_cell(results / "table1.csv", "rnnsearch-50", "bleu_all", "99.99")
     replace_cell(results / "table2.csv", "rnnsearch-50", "dev_nll", "1.0000")
+    replace_cell(results / "claims.csv", "attention-helps-50", "effect", "77.7777")
     finding = results / "headline.txt"
     finding.write_text(finding.read_text(encoding="utf-8").replace(" BLEU", "9 BLEU"), encoding="utf-8")
     table3 = results / "table3.md"
     table3.write_text(table3.read_text(encoding="utf-8") + "One line more.\n", encoding="utf-8")
     renew_record(results)
     found = find_problems(results)
-    assert len(found) == 5 and any(line.startswith(f"{finding}, line 1: ") for line in found)
+    assert len(found) == 6 and any(line.startswith(f"{finding}, line 1: ") for line in found)
     for path, value in (
         (results / "table1.csv", "99.99"),
         (results / "table2.csv", "1.0000"),
+        (results / "claims.csv", "77.7777"),
         (rate, "0.01"),
     ):
         (line,) = (line for line in found if line.startswith(f"{path}, line ") and line.endswith(" follows"))

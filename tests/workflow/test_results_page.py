@@ -1,4 +1,4 @@
-"""The packages of results in the repository, and docs/results.md, which shows them."""
+"""The packages of results in the repository, and docs/results.md and docs/compared.md, which show them."""
 
 from pathlib import Path
 
@@ -8,12 +8,14 @@ from pipeline.config import snapshot
 from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.ro_crate import RECORD
 from pipeline.results.verify import compare_with_experiments
-from workflow.results_page import PACKAGES, PAGE, insert_packages, keep_package
+from workflow.results_page import COMPARED_PAGE, PACKAGES, PAGE, insert_claims, insert_packages, keep_package
 
 
 def test_results_page_is_up_to_date() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert insert_packages(page) == page
+    page = COMPARED_PAGE.read_text(encoding="utf-8")
+    assert insert_claims(page) == page
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))

@@ -203,7 +203,7 @@ def _measure_cell(
         )
 
     # 2. any other column: BLEU is computed from the n-gram counts of its sentences
-    counts = [_select_counts(run, column, settings) for run in runs]
+    counts = [select_counts(run, column, settings) for run in runs]
     if not counts[0]:
         return Cell(reported_bleu, sentences=0)
     sampled_bleu = SampledBleu(counts, Bootstrap.from_settings(settings))
@@ -215,7 +215,7 @@ def _measure_cell(
     )
 
 
-def _select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
+def select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
     """Return the n-gram counts of those sentences of a run that a column scores."""
     sentences: ScoredSentences = get_scored_sentences(run, column.mode)
     if column.words:

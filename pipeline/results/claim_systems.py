@@ -1,0 +1,85 @@
+"""The systems of a paper's claims in a run, found by their settings."""
+
+from collections.abc import Mapping
+
+from nmt.settings.model_types import LSTMArchitecture
+from nmt.settings.training import ModelEntry
+from pipeline.config.runs import SEED_SUFFIX
+from pipeline.config.schema import Config
+from pipeline.results.paper_claims import (
+    EnsembleRole,
+    ListsRole,
+    ModelRole,
+    NamedRole,
+    RescoredRole,
+    Role,
+)
+
+
+def find_system(role: Role, roles: Mapping[str, Role], config: Config) -> str | None:
+    """Return the name of the model or system that has a role; None if the run has none.
+
+    A system that is found by its name need not be in the run. roles: those of the paper, by name.
+    """
+    match role:
+        case ModelRole():
+            return find_model(role, config)
+        case EnsembleRole():
+            model = find_system(roles[role.ensemble_of], roles, config)
+            for name in config.use.systems:
+                system = config.systems[name]
+                if _are_runs_of(system.members, model, role.members) and system.decoding.beam == role.beam:
+                    return name
+            return None
+        case RescoredRole():
+            model = find_system(roles[role.rescored_by], roles, config)
+            for name in config.use.rescored:
+                if _are_runs_of(config.rescored[name].members or [], model, role.members):
+                    return name
+            return None
+        case ListsRole():
+            lists = [config.rescored[name].n_best_list for name in config.use.rescored]
+            return lists[0] if lists else None
+        case NamedRole():
+            return role.name
+
+
+def find_model(role: ModelRole, config: Config) -> str | None:
+    """Return the first model in use with the settings of a role; None if there is none."""
+    # 1. the models of this kind
+    models = {}
+    for name in config.use.models:
+        model = config.models[name]
+        has_order = role.source_order in (None, _get_source_order(model))
+        if model.model_type == role.model_type and bool(model.continue_from) == role.continued and has_order:
+            models[name] = model
+
+    # 2. those of the right limit and depth
+    limits = sorted({model.max_words for model in models.values()})
+    if role.limit in ("shorter", "longer") and len(limits) == 1:
+        return None
+    max_layers = max((_count_layers(model) for model in models.values()), default=0)
+    for name, model in models.items():
+        is_shortest, is_longest = model.max_words == limits[0], model.max_words == limits[-1]
+        if role.limit in ("shortest", "shorter") and not is_shortest:
+            continue
+        if role.limit in ("longest", "longer") and not is_longest:
+            continue
+        if _count_layers(model) == max_layers - role.fewer_layers:
+            return name
+    return None
+
+
+def _are_runs_of(members: list[str], model: str | None, count: int) -> bool:
+    """Return whether members are so many runs of one model."""
+    return len(members) == count and {SEED_SUFFIX.sub("", member) for member in members} == {model}
+
+
+def _get_source_order(model: ModelEntry) -> str | None:
+    architecture = model.architecture
+    return architecture.source_order if isinstance(architecture, LSTMArchitecture) else None
+
+
+def _count_layers(model: ModelEntry) -> int:
+    architecture = model.architecture
+    return architecture.layers if isinstance(architecture, LSTMArchitecture) else 1

@@ -1,0 +1,153 @@
+"""What a paper claims, as its file in workflow/papers states it: systems, and tests that a run decides.
+
+Runs give their systems other names (RNNsearch-26), so a claim's systems are found by their settings.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from nmt.settings.base import Identifier
+from nmt.settings.model_types import ModelTypeName
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# --- systems ----------------------------------------------------------------------------------------------------------
+
+
+class ModelRole(_Entry):
+    """A model: the first in use with these settings."""
+
+    model_type: ModelTypeName
+    limit: Literal["shortest", "longest", "shorter", "longer"] | None = None
+    """Which limit of length the model has, among those of its kind in use. shorter and longer: only if there are two
+    limits. None: any."""
+    continued: bool = False
+    """Whether the model continues another one."""
+    source_order: Literal["reversed", "forward"] | None = None
+    """The order in which an LSTM reads the source; None: any."""
+    fewer_layers: int = 0
+    """How many layers fewer the model has than the deepest of its kind in use."""
+
+
+class EnsembleRole(_Entry):
+    """An ensemble of runs of a model."""
+
+    ensemble_of: Identifier
+    """The role of the model."""
+    members: int
+    beam: int
+
+
+class RescoredRole(_Entry):
+    """N-best lists that runs of a model have rescored."""
+
+    rescored_by: Identifier
+    """The role of the model."""
+    members: int = 1
+
+
+class ListsRole(_Entry):
+    """The system whose n-best lists are rescored."""
+
+    lists: Literal[True]
+    reported_as: Identifier
+    """The paper's system, for what it reports."""
+
+
+class NamedRole(_Entry):
+    """A system that has the same name in every run."""
+
+    name: Literal["moses", "moses-rnnenc"]
+
+
+Role = ModelRole | EnsembleRole | RescoredRole | ListsRole | NamedRole
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+ColumnPath = Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
+"""A column of a table of scores: table1.all."""
+Sentences = Literal["all", "longest", "known_words", "unknown_words"]
+"""Those sentences of a column that count: all, the longest (the ones of the headline), or those without or with an
+unknown word in the source."""
+
+
+class _Claim(_Entry):
+    says: str
+    place: str
+    """Where the paper says so: Table 1, or Sec. 5.1."""
+    reported: str | None = None
+    """What the paper reports, where no table of its file has the numbers."""
+
+
+class HigherScore(_Claim):
+    """The first system has a higher BLEU than the second."""
+
+    test: Literal["higher"]
+    systems: tuple[Identifier, Identifier]
+    column: ColumnPath
+    sentences: Sentences = "all"
+
+
+class WiderGap(_Claim):
+    """The first system's lead in BLEU over the second is greater on some sentences than on others."""
+
+    test: Literal["gap"]
+    systems: tuple[Identifier, Identifier]
+    column: ColumnPath
+    sentences: Sentences = "all"
+    than_column: ColumnPath
+    than_sentences: Sentences = "all"
+
+
+class KeptScore(_Claim):
+    """A system's BLEU on some sentences is at least, or at most, a fraction of its BLEU on others."""
+
+    test: Literal["kept"]
+    system: Identifier
+    column: ColumnPath
+    sentences: Sentences = "all"
+    of_column: ColumnPath
+    of_sentences: Sentences = "all"
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _check_bound(self) -> Self:
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError("expected at_least or at_most")
+        return self
+
+    @property
+    def systems(self) -> tuple[Identifier]:
+        """The only system."""
+        return (self.system,)
+
+
+class AscendingNumbers(_Claim):
+    """A number of each system (the lower, the better) is lower than that of the next."""
+
+    test: Literal["lower"]
+    systems: Annotated[tuple[Identifier, ...], Field(min_length=2)]
+    table: str
+    """The paper's table of the number, dev_nll or perplexity."""
+
+
+Claim = Annotated[HigherScore | WiderGap | KeptScore | AscendingNumbers, Field(discriminator="test")]
+
+
+def list_columns(claim: Claim) -> list[str]:
+    """Return the columns whose scores a claim needs."""
+    match claim:
+        case HigherScore():
+            return [claim.column]
+        case WiderGap():
+            return [claim.column, claim.than_column]
+        case KeptScore():
+            return [claim.column, claim.of_column]
+        case AscendingNumbers():
+            return []

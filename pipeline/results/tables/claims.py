@@ -1,0 +1,89 @@
+"""The table of claims: what the run's papers claim, what they report, and the verdict of the run."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from pipeline.config.display import ReportSettings
+from pipeline.results.claims import SIGNIFICANCE_LEVEL, Decision, find_reported_effect
+from pipeline.results.paper_claims import Claim, KeptScore
+from pipeline.results.papers import Paper
+from pipeline.results.tables.significance import format_p
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+
+COLUMNS = [
+    "paper", "claim", "place", "reported", "verdict", "effect", "low", "high", "p", "measured", "id",
+]  # fmt: skip
+_HEADERS = ["Claim", "Where", "The paper", "This run", "95%", "p", "Verdict", "Measured"]
+
+
+def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -> Table:
+    """Return the table of claims, in the order of the papers' files."""
+    records = []
+    rows = []
+    group_starts = []
+    for index, decision in enumerate(decisions):
+        claim, measurement = decision.claim, decision.measurement
+        if index and decision.paper is not decisions[index - 1].paper:
+            group_starts.append(index)
+        effect = measurement.effect if measurement else None
+        low, high = (measurement.interval if measurement else None) or (None, None)
+        p = measurement.p if measurement else None
+        record = {
+            "paper": decision.paper.name,
+            "claim": claim.says,
+            "place": claim.place,
+            "reported": format_reported(decision.paper, claim),
+            "verdict": decision.verdict,
+            "effect": format_number(effect, 4),
+            "low": format_number(low, 4),
+            "high": format_number(high, 4),
+            "p": format_number(p, 4),
+            "measured": measurement.text if measurement else decision.reason,
+            "id": decision.name,
+        }
+        records.append(record)
+        interval = f"{format_effect(claim, low)} to {format_effect(claim, high)}" if low is not None else ""
+        rows.append(
+            [
+                claim.says,
+                f"{decision.paper.name}, {claim.place}",
+                record["reported"],
+                format_effect(claim, effect),
+                interval,
+                _format_p(p, settings),
+                decision.verdict,
+                record["measured"],
+            ]
+        )
+    note = (
+        "This run: a difference in the direction of the claim, or a fraction in percent; of an order of numbers the "
+        "smallest step. A claim holds, or fails, if the effect is on its side, or on the other, with p below "
+        f"{SIGNIFICANCE_LEVEL}; otherwise it is undecided. BLEU: paired bootstrap as in the table of significance. NLL "
+        "and perplexity: Welch's t-test over seeds; with one seed there is no p, and the sign decides. The longest "
+        "sentences are those of the headline. Not corrected for the number of claims."
+    )
+    return Table(
+        data=make_frame(records, COLUMNS),
+        display=pd.DataFrame(rows, columns=_HEADERS),
+        text_columns=["Claim", "Where", "The paper", "Verdict", "Measured"],
+        group_starts=group_starts,
+        notes=[note],
+    )
+
+
+def format_reported(paper: Paper, claim: Claim) -> str:
+    """Return what the paper reports: the effect in its numbers, or its words."""
+    return format_effect(claim, find_reported_effect(paper, claim)) or claim.reported or ""
+
+
+def format_effect(claim: Claim, effect: float | None) -> str:
+    """Return an effect as a difference, or as a percentage; "" for a missing one."""
+    if effect is None:
+        return ""
+    return f"{100 * effect:.0f}%" if isinstance(claim, KeptScore) else format_difference(effect, 2)
+
+
+def _format_p(p: float | None, settings: ReportSettings) -> str:
+    """Return a p-value as in the table of significance. Welch's may be smaller than any of a bootstrap."""
+    return "< 0.001" if p is not None and p < 0.0005 else format_p(p, settings.bootstrap_samples)
