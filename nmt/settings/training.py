@@ -69,7 +69,8 @@ class Training(OmitsDefaults):
     epochs: Epochs | None = None
     """Maximum number of passes over the text. null: only `updates` counts."""
     patience: PositiveInt | None
-    """Training stops after this many validations without a better development score. null: all updates are done."""
+    """Training stops after this many validations without a better development score. null: all updates are done. While
+    BLEU is 0, the newest weights count as better."""
     keep: Literal["best", "last"]
     """Weights of the finished model: best (by development score) or last."""
     dev_score: Literal["nll", "bleu"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,18 +95,19 @@ class Counters:
                 "another version of nmt began this training, and only that version can continue it"
             ) from None
 
-    def count_validation(self, score: float, is_scheduled: bool) -> bool:
-        """Count a validation, and return whether its score is the best so far.
+    def count_validation(self, score: float) -> bool:
+        """Count a validation, and return whether its score is the best so far."""
+        # No score is greater than one that is not a number.
+        if math.isnan(score):
+            score = -math.inf
 
-        Only scheduled validations use up patience, not the one at the end of a run: the run may be continued later.
-        """
         # While BLEU is still 0, the newest weights are the best.
         best_score = self.best_score
         is_best = best_score is None or score > best_score or score == best_score == 0
         if is_best:
             self.best_score, self.best_update = score, self.update
             self.validations_without_gain = 0
-        elif is_scheduled:
+        else:
             self.validations_without_gain += 1
             if self.validations_without_gain > self.most_validations_without_gain:
                 self.most_validations_without_gain = self.validations_without_gain

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from nmt.backend.device import device_name
+from nmt.errors import RecurringError
 from nmt.io.files import copy_file, sha256, write_json
 from nmt.io.system import describe_environment
 from nmt.store.model_folder import (
@@ -22,8 +23,15 @@ from nmt.store.model_folder import (
 )
 from nmt.store.tensors import save_tensors
 from nmt.store.trained_model import SIDES
-from nmt.training.checkpoint import write_checkpoint
+from nmt.training.checkpoint import list_checkpoints
 from nmt.training.trainer import Trainer
+
+MAX_TIMES_RANDOM = 3
+"""A training has diverged if its development NLL is more than this many times that of random words.
+
+At the start of a training, both are about equal. An overfitted model can have a greater NLL than random words, but not
+three times theirs: a word of a vocabulary of 30,000 would have a probability of e^-31 on average.
+"""
 
 
 def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stop_reason: str) -> None:
@@ -32,27 +40,40 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     vocabularies: the files of the source and target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
     """
-    # 1. the final state, from which another training can continue
-    trainer.check_before_writing()
-    write_checkpoint(folder / FINAL_STATE, trainer.make_checkpoint())
-
-    # 2. the weights that the settings choose, with the checksums of their vocabularies
+    # 1. the weights that the settings choose, and what they are worth
     trainer.load_chosen_weights()
+    summary = summarize_training(trainer, stop_reason)
+    check_has_learnt(trainer, summary["dev_nll"])
+
+    # 2. the final state, from which another training can continue
+    trainer.check_before_writing()
+    copy_file(list_checkpoints(trainer.state_folder)[-1], folder / FINAL_STATE)
+
+    # 3. the weights, with the checksums of their vocabularies
     checksums = {side: trainer.data[f"{side}_vocabulary"] for side in SIDES}
     metadata = {"vocabularies": json.dumps(checksums, sort_keys=True)}
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
 
-    # 3. the vocabularies, the history and the settings
+    # 4. the vocabularies, the history and the settings
     source_vocabulary, target_vocabulary = vocabularies
     copy_file(source_vocabulary, folder / SOURCE_VOCABULARY)
     copy_file(target_vocabulary, folder / TARGET_VOCABULARY)
     copy_file(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
 
-    # 4. the summary; a process that was suspended while it scored the samples may have lost the folder
-    summary = summarize_training(trainer, stop_reason) | {"weights": sha256(folder / WEIGHTS)}
+    # 5. the summary; a process that was suspended while it wrote may have lost the folder
     trainer.check_before_writing()
-    write_json(folder / SUMMARY, summary)
+    write_json(folder / SUMMARY, summary | {"weights": sha256(folder / WEIGHTS)})
+
+
+def check_has_learnt(trainer: Trainer, dev_nll: float) -> None:
+    """Raise a UserError if the weights are much worse than random words, since the training has diverged."""
+    random_nll = trainer.compute_random_nll()
+    if not dev_nll <= MAX_TIMES_RANDOM * random_nll:  # also if it is not a number
+        raise RecurringError(
+            f"{trainer.state_folder}: the training has diverged: its development NLL is {dev_nll:.4g}, that of random "
+            f"words {random_nll:.4g}. Lower training.learning_rate or training.clip_norm"
+        )
 
 
 def summarize_training(trainer: Trainer, stop_reason: str) -> dict[str, Any]:

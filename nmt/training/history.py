@@ -39,10 +39,14 @@ class History:
         """Number of bytes written so far, which a checkpoint stores."""
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def rewind(self, size: int) -> None:
-        """Drop everything after the first `size` bytes."""
-        if self.path.exists():
-            os.truncate(self.path, size)
+    def rewind(self, size: int) -> bool:
+        """Drop all lines after the first `size` bytes, and return whether the history had these bytes."""
+        if not self.path.exists():
+            return size == 0
+        content = self.path.read_bytes()[:size]
+        complete_lines = content[: content.rfind(b"\n") + 1]
+        os.truncate(self.path, len(complete_lines))
+        return len(complete_lines) == size
 
     def add(self, line: HistoryLine) -> None:
         """Append one line and sync it to the disk."""

@@ -35,9 +35,9 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
-from nmt.store.tensors import load_tensors, save_tensors
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from nmt.store.trained_model import check_vocabularies
-from nmt.store.training_store import collect_training_inputs, compute_model_key
+from nmt.store.training_store import collect_training_inputs, compute_key, compute_model_key
 from nmt.training.checkpoint import (
     Checkpoint,
     best_weights_path,
@@ -160,6 +160,12 @@ class Trainer:
         self.data = data_checksums(train.meta, dev.meta) | initial_weights_checksum(init_from)
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
+        if len(self.pairs) < training.batch_size:
+            click.echo(
+                f"nmt: warning: {train.folder}: {len(self.pairs)} pairs within the limit of {run.max_words} words, fewer "
+                f"than training.batch_size ({training.batch_size}): a batch has the same pair several times",
+                err=True,
+            )
         if training.dev_sentences == "all":
             self.dev_rows = np.arange(len(dev))
         else:
@@ -169,6 +175,7 @@ class Trainer:
         vocabulary_sizes = len(source_vocabulary), len(self.target_vocabulary)
         model = model_types.create_model(run.model_type, run.architecture, vocabulary_sizes, run.seed)
         self.model = model.to(device)
+        self.has_initial_weights = init_from is not None
         if init_from is not None:
             load_initial_weights(self.model, init_from, vocabularies)
         matmul_library = choose_matmul_library(device, training.matmul_library)
@@ -179,6 +186,7 @@ class Trainer:
         # 4. the end of the run, its key in the store, and its records
         self.max_updates = count_planned_updates(training, len(self.pairs) / training.batch_size)
         self.training_inputs = collect_training_inputs(run, self.data, base_key)
+        self.training_key = compute_key(self.training_inputs)
         self.key = compute_model_key(self.training_inputs, run)
         self.counters = Counters()
         self.history = History(state_folder / "history.jsonl")
@@ -202,16 +210,25 @@ class Trainer:
 
         checkpoint = load_newest_checkpoint(self.state_folder)
         if checkpoint is not None:
+            self._check_same_training(checkpoint)
             self._restore(checkpoint)
             self._check_not_past_end()
             click.echo(f"nmt: {self.state_folder}: resuming after update {self.counters.update}", err=True)
 
         # Drop the lines of the history after the checkpoint, since their updates are made again.
-        self.history.rewind(self.counters.history_bytes)
+        if not self.history.rewind(self.counters.history_bytes):
+            click.echo(
+                f"nmt: warning: {self.history.path}: older than the checkpoint after update {self.counters.update}, so "
+                f"lines are missing; to have them, stop, copy that checkpoint's history, and run again",
+                err=True,
+            )
         if self.settings.tensorboard:
             self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
         if checkpoint is None and base_state is not None:
             self._continue_from(base_state)
+        if checkpoint is None and (base_state is not None or self.has_initial_weights):
+            # Score the weights of the other model, since they may remain the best.
+            self._validate_and_keep()
 
     def _continue_from(self, final_state: Path) -> None:
         """Begin where another run has ended. Raises a UserError if that run had other settings or other text."""
@@ -231,8 +248,14 @@ class Trainer:
         self.counters.most_validations_without_gain = 0
         self.counters.most_reached_at = 0
 
-        # Score the initial weights, since they may remain the best.
-        self._validate()
+    def _check_same_training(self, checkpoint: Checkpoint) -> None:
+        """Raise a UserError if a checkpoint in the state folder is of a training with other settings or other text."""
+        changes = describe_differences(checkpoint.record["facts"], self.training_inputs)
+        if changes:
+            raise RecurringError(
+                f"{self.state_folder}: its checkpoints are of a different training ({changes}); delete or rename that "
+                f"folder to start again"
+            )
 
     def _check_not_past_end(self) -> None:
         """Raise PastTheEnd if the restored training is longer than the settings ask for."""
@@ -295,8 +318,21 @@ class Trainer:
                     raise Interrupted(
                         f"stopped after update {self.counters.update} of {self.max_updates}; run again"
                     )
-        self.save()
+            self.save()
+            self._record_end()
         return stop_reason
+
+    def _record_end(self) -> None:
+        """Complete the history at the end of the run, and score the last weights, since they may be the best.
+
+        This is for the finished model alone. The checkpoint before it does not have it, so that a run which is made
+        longer later is the same as one that had this length from the start.
+        """
+        if self.counters.log_window.updates:
+            self._log_updates()
+        if self.counters.update % self.settings.validate_every != 0:
+            self._validate()
+        self._add_elapsed_time()
 
     def _find_stop_reason(self) -> str | None:
         """Return why the run is at its end, or None if it is not."""
@@ -363,8 +399,7 @@ class Trainer:
     def _log_validate_and_save(self) -> None:
         """After an update, write a line of the history, validate, and write a checkpoint, if each of these is due."""
         settings, update = self.settings, self.counters.update
-        is_last = update == self.max_updates
-        log_due = update % settings.log_every == 0 or is_last
+        log_due = update % settings.log_every == 0
         validation_due = update % settings.validate_every == 0
         checkpoint_due = update % settings.checkpoint_every == 0
 
@@ -377,13 +412,8 @@ class Trainer:
             self._log_updates()
             give_back_freed_memory()
 
-        is_best = False
-        if validation_due or is_last:
-            is_best = self._validate(is_scheduled=validation_due)
-        if self._find_stop_reason() and self.counters.log_window.updates:
-            self._log_updates()  # early stopping may end the run between two lines of the history
-
         # A checkpoint says which weights are the best, so it is written again with each new best.
+        is_best = validation_due and self._validate_and_keep()
         if is_best or checkpoint_due:
             self.save()
         self._add_elapsed_time()
@@ -406,11 +436,8 @@ class Trainer:
         self.updater.statistics.zero_()
         self.counters.log_window = LogWindow()
 
-    def _validate(self, is_scheduled: bool = True) -> bool:
-        """Score the development set, keep the weights if they are the best so far, and return whether they are.
-
-        is_scheduled: whether this validation may use up patience.
-        """
+    def _validate(self) -> bool:
+        """Score the development set, and return whether the weights are the best so far."""
         # 1. score
         counters = self.counters
         dev_nll = self.compute_dev_nll()
@@ -423,21 +450,32 @@ class Trainer:
             measures["dev_bleu"] = score
             message += f", BLEU {score:.2f}"
 
-        # 2. keep the best weights, also without `patience`: it may be set later, and the run then resumed
+        # 2. report
         self.check_before_writing()  # a process that was suspended while it scored may have lost the folder
-        is_best = counters.count_validation(score, is_scheduled)
-        if is_best:
-            save_tensors(best_weights_path(self.state_folder, counters.update), self.model.state_dict())
-
-        # 3. report
         line: HistoryLine = {"update": counters.update, "epoch": self.count_epochs()}
         self._record(line | measures | {"seconds": counters.seconds})
         click.echo(message, err=True)
+        return counters.count_validation(score)
+
+    def _validate_and_keep(self) -> bool:
+        """Score the development set, store the weights if they are the best so far, and return whether they are.
+
+        The best weights are stored also without `patience`: it may be set later, and the run then resumed.
+        """
+        is_best = self._validate()
+        if is_best:
+            path = best_weights_path(self.state_folder, self.counters.update)
+            save_tensors(path, self.model.state_dict(), {"training": self.training_key})
         return is_best
 
     def compute_dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
         return compute_mean_nll(self.model, self.dev_bitext, self.dev_rows, self.settings.batch_size)
+
+    def compute_random_nll(self) -> float:
+        """Return the development NLL of a model that finds all words of the target vocabulary equally likely."""
+        lengths = [len(self.dev_bitext.target(row)) + 1 for row in self.dev_rows]  # with the end symbol
+        return float(np.mean(lengths)) * math.log(len(self.target_vocabulary))
 
     def compute_train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""
@@ -476,6 +514,12 @@ class Trainer:
 
     def load_chosen_weights(self) -> None:
         """Load the weights that the model keeps: the best by development score, or the last (`keep`)."""
-        if self.settings.keep == "best":
-            best_weights = best_weights_path(self.state_folder, self.counters.best_update)
-            self.model.load_state_dict(load_tensors(best_weights))
+        counters = self.counters
+        if self.settings.keep == "last" or counters.best_update == counters.update:
+            return
+        path = best_weights_path(self.state_folder, counters.best_update)
+        if load_metadata(path).get("training", self.training_key) != self.training_key:
+            raise RecurringError(
+                f"{path}: the best weights of a different training; delete or rename its folder to start again"
+            )
+        self.model.load_state_dict(load_tensors(path))

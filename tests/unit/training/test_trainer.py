@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import struct
 import time
 from pathlib import Path
@@ -215,11 +216,8 @@ def test_partial_checkpoint_is_removed(text: Bitext, tmp_path: Path) -> None:
     assert not leftover.exists()
 
 
-def test_more_and_fewer_updates(text: Bitext, tmp_path: Path) -> None:
+def test_fewer_updates(text: Bitext, tmp_path: Path) -> None:
     train(model_run(updates=10), text, tmp_path)
-    longer = train(model_run(), text, tmp_path).make_checkpoint()
-    unbroken = train(model_run(), text, tmp_path / "unbroken").make_checkpoint()
-    assert_equal_tensors(longer.tensors, unbroken.tensors)
     with refused():
         make_trainer(model_run(updates=8), text, tmp_path)
 
@@ -237,15 +235,71 @@ WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "bes
 """Steps so large that the score soon falls again."""
 
 
-def test_last_validation_uses_no_patience(text: Bitext, tmp_path: Path) -> None:
-    """If `updates` of an ended run are raised, it continues like a run that was not ended."""
+@pytest.mark.parametrize("first_end", [6, 13])
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["ended", "stopped"])
+def test_longer_run_equals_one_of_that_length(
+    text: Bitext, tmp_path: Path, first_end: int, is_stopped: bool
+) -> None:
+    """The validation at the first end, which has the best score so far, changes nothing of the longer run."""
     settings = {**WILD, "validate_every": 4, "patience": 2}
-    unbroken = make_trainer(model_run(**settings, updates=60), text, tmp_path / "unbroken")
-    assert unbroken.run() == "development NLL"
-    end = unbroken.counters.update
-    train(model_run(**settings, updates=end - 3), text, tmp_path / "ended")
-    raised = make_trainer(model_run(**settings, updates=60), text, tmp_path / "ended")
-    assert (raised.run(), raised.counters.update) == ("development NLL", end)
+
+    def run(updates: int, name: str) -> tuple[Trainer, dict[str, Any]]:
+        trainer = train(model_run(**settings, updates=updates), text, tmp_path / "state" / name)
+        summary = export(trainer, tmp_path / "models" / name)
+        return trainer, {key: value for key, value in summary.items() if key not in ("hours", "made_with")}
+
+    # a longer run, and one that was told to stop and is then ended where it has stopped
+    other_folder = tmp_path / "state" / "other"
+    if is_stopped:
+        stop_after(make_trainer(model_run(**settings, updates=60), text, other_folder), first_end)
+    else:
+        run(first_end, "other")
+    end = first_end if is_stopped else 60
+    other, other_summary = run(end, "other")
+    unbroken, summary = run(end, "unbroken")
+    assert other_summary == summary and summary["best_update"] <= end
+    assert_same_end(other, unbroken)
+    states = [
+        read_checkpoint(tmp_path / "models" / name / "final_state.safetensors")
+        for name in ("other", "unbroken")
+    ]
+    assert states[0].record["counters"]["best_score"] == states[1].record["counters"]["best_score"]
+
+
+def test_last_update_may_be_the_best(text: Bitext, tmp_path: Path) -> None:
+    """The last weights are scored, although no validation is due after them."""
+    trainer = train(model_run(updates=13, keep="best", validate_every=6), text, tmp_path / "state")
+    last_weights = {name: weight.clone() for name, weight in trainer.model.state_dict().items()}
+    assert export(trainer, tmp_path / "model")["best_update"] == 13
+    assert_equal_tensors(load_tensors(tmp_path / "model" / "model.safetensors"), last_weights)
+
+
+def test_history_behind_its_checkpoint(
+    text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only the checkpoints were copied from another machine, where the training had gone on."""
+    stop_after(make_trainer(model_run(), text, tmp_path), 20)
+    history = tmp_path / "history.jsonl"
+    content = history.read_bytes()
+    history.write_bytes(content[: content.index(b"\n") + 5])  # a line, and the beginning of another one
+    resumed = make_trainer(model_run(), text, tmp_path)
+    assert str(history) in capsys.readouterr().err
+    resumed.run()
+    assert [line["update"] for line in history_lines(resumed, "train_nll")] == [4, 24, 28, 30]
+
+
+@pytest.mark.parametrize("copied", ["checkpoint-*", "best-*"])
+def test_files_of_another_training_are_refused(text: Bitext, tmp_path: Path, copied: str) -> None:
+    """Checkpoints, or best weights, of a training with another learning rate lie in the folder."""
+    settings = {"updates": 12, "keep": "best", "validate_every": 5}
+    train(model_run(**settings), text, tmp_path / "other")
+    own_run = model_run(learning_rate=0.5, **settings)
+    assert train(own_run, text, tmp_path / "own").counters.best_update == 12
+    make_trainer(own_run, text, tmp_path / "own").load_chosen_weights()
+    for path in (tmp_path / "other").glob(copied):
+        shutil.copy(path, tmp_path / "own")
+    with refused():
+        make_trainer(own_run, text, tmp_path / "own").load_chosen_weights()
 
 
 class Killed(Exception):
@@ -349,7 +403,8 @@ def test_init_from(text: Bitext, tmp_path: Path) -> None:
     export(train(model_run(updates=10), text, tmp_path / "first"), folder)
     run, state_folder = model_run(learning_rate=0.1), tmp_path / "tuned"
     tuned = make_trainer(run, text, state_folder, init_from=folder)
-    assert tuned.counters.update == 0
+    assert (tuned.counters.update, tuned.counters.best_update) == (0, 0)
+    assert -tuned.counters.best_score == history_lines(tuned)[0]["dev_nll"] == tuned.compute_dev_nll()
     weights = load_tensors(weights_path)
     assert_equal_tensors(tuned.model.state_dict(), weights)
     # The weights decide which training this is.
@@ -411,6 +466,27 @@ def test_export_model(text: Bitext, tmp_path: Path) -> None:
     assert len(loaded.source_vocabulary) == len(VOCABULARIES[0])
 
 
+@pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
+def test_diverged_training_is_no_model(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nll: float
+) -> None:
+    trainer = train(model_run(updates=4), text, tmp_path / "state")
+    export(trainer, tmp_path / "model")
+    monkeypatch.setattr(Trainer, "compute_dev_nll", lambda _: nll)
+    with refused():
+        export(trainer, tmp_path / "diverged")
+    assert not (tmp_path / "diverged").exists()
+
+
+def test_random_nll(text: Bitext, tmp_path: Path) -> None:
+    """It is that of a model whose logits are all equal."""
+    trainer = make_trainer(model_run(), text, tmp_path)
+    with torch.no_grad():
+        for weight in trainer.model.parameters():
+            weight.zero_()
+    assert trainer.compute_random_nll() == pytest.approx(trainer.compute_dev_nll())
+
+
 def test_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
     trainer = make_trainer(model_run(), text, tmp_path)
     trainer.is_lock_lost = lambda: True
@@ -436,6 +512,11 @@ def test_resume_keeps_matmul_library(tmp_path: Path, text: Bitext, monkeypatch: 
         assert trainer.make_checkpoint().record["matmul_library"] == "torch"
     fresh = make_trainer(model_run(updates=2), text, tmp_path / "new")
     assert fresh.model.backend.matmul_library == "onednn"
+
+
+def test_score_that_is_not_a_number_is_never_the_best() -> None:
+    counters = Counters()
+    assert [counters.count_validation(score) for score in (math.nan, math.nan, -9.0)] == [True, False, True]
 
 
 def test_state_of_another_version_is_refused() -> None:
