@@ -25,33 +25,43 @@ UNPROVEN = (
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each value of a summary that settings or history contradict, and for runs of equal weights."""
-    summaries: dict[Path, Summary] = {}
-    for run in inputs.runs:
-        path = inputs.package.run_file(run, SUMMARY)
-        summaries[path] = read_json(path)
-        settings = inputs.package.run_file(run, SETTINGS)
-        expected_values = read_settings(ModelRun, settings).summary_fields()
-        yield from _list_differences(path, summaries[path], settings, expected_values)
-        yield from _compare_with_history(path, summaries[path], inputs.package.run_file(run, HISTORY))
+    runs: list[tuple[Path, Summary, ModelRun]] = []
+    for name in inputs.runs:
+        path = inputs.package.run_file(name, SUMMARY)
+        summary = read_json(path)
+        settings_path = inputs.package.run_file(name, SETTINGS)
+        settings = read_settings(ModelRun, settings_path)
+        yield from _list_differences(path, summary, settings_path, settings.summary_fields())
+        yield from _compare_with_history(path, summary, inputs.package.run_file(name, HISTORY))
+        runs.append((path, summary, settings))
 
-    # if two trainings have equal weights, one is a copy of the other
-    for (earlier_path, earlier_summary), (path, summary) in combinations(summaries.items(), 2):
-        same_weights = summary["weights"] == earlier_summary["weights"]
-        if same_weights and not _may_share_weights(summary, earlier_summary):
-            yield f"{path}: the same weights as {earlier_path}, although that is another training"
+    # if two different trainings have equal weights, one is a copy of the other
+    for (earlier_path, earlier_summary, earlier_settings), (path, summary, settings) in combinations(runs, 2):
+        if summary["weights"] != earlier_summary["weights"]:
+            continue
+        same_settings = settings.fingerprint_fields() == earlier_settings.fingerprint_fields()
+        if not (same_settings and _may_share_weights(summary, earlier_summary)):
+            yield f"{path}: the same weights as {earlier_path}, although that is a different training"
 
 
 def _may_share_weights(summary: Summary, earlier_summary: Summary) -> bool:
-    """Return whether two trainings may have equal weights: one continues the other and did not improve on it."""
+    """Return whether two models that were trained with the same settings may have equal weights.
+
+    They are the weights after the same update of one training. The models may differ in when the training ended, or one
+    continues the other, and did not improve on it.
+    """
+    same_base = summary["continue_from"] == earlier_summary["continue_from"]
     is_continued = earlier_summary["model"] == summary["continue_from"]
     is_continued |= summary["model"] == earlier_summary["continue_from"]
-    same_seed = summary["seed"] == earlier_summary["seed"]
-    return is_continued and same_seed and _kept_update(summary) == _kept_update(earlier_summary)
+    same_data = summary["data"] == earlier_summary["data"]
+    return (
+        same_data and (same_base or is_continued) and _kept_update(summary) == _kept_update(earlier_summary)
+    )
 
 
 def _kept_update(summary: Summary) -> int:
     """Return the number of the update whose weights a training kept."""
-    update: int = summary["best_update"] or summary["updates"]
+    update: int = summary["updates"] if summary["best_update"] is None else summary["best_update"]
     return update
 
 

@@ -17,14 +17,27 @@ HISTORY = [
     {"update": 100, "epoch": 1.0, "train_nll": 7.0, "seconds": 45.0},
     {"update": 100, "epoch": 1.0, "dev_nll": 8.5, "seconds": 45.0},
 ]
-SUMMARY = {"updates": 100, "epochs": 1.0, "hours": 47 / 3600, "dev_nll": 8.0, "best_update": 50}
+SUMMARY = {
+    "updates": 100,
+    "epochs": 1.0,
+    "hours": 47 / 3600,
+    "dev_nll": 8.0,
+    "best_update": 50,
+    "data": {"train": "1"},
+}
+SAME_WEIGHTS = {"weights": "a" * 64}
 
 
-def make_inputs(folder: Path, **changes: dict[str, Any]) -> Any:
-    """A run and another that continues it, with some values of their summaries altered."""
+def make_inputs(
+    folder: Path, training: dict[str, Any] | None = None, base: str | None = "a", **changes: dict[str, Any]
+) -> Any:
+    """A run and another that continues it, with some values of their summaries altered.
+
+    training: differences of the second run's settings. base: the model that it continues.
+    """
     package = ReplicationPackage(folder)
-    for run, base in (("a", None), ("b", "a")):
-        settings = model_run(continue_from=base).model_copy(update={"model": run})
+    for run, settings in (("a", model_run()), ("b", model_run(base, **training or {}))):
+        settings = settings.model_copy(update={"model": run})
         values = SUMMARY | settings.summary_fields() | {"weights": run * 64}
         files = {
             "summary.json": json.dumps(values | changes.get(run, {})),
@@ -41,7 +54,13 @@ def make_inputs(folder: Path, **changes: dict[str, Any]) -> Any:
 def test_runs_are_consistent(tmp_path: Path) -> None:
     """A run that continues another one and gets no better keeps its weights."""
     assert not list(find_inconsistent_runs(make_inputs(tmp_path)))
-    assert not list(find_inconsistent_runs(make_inputs(tmp_path, b={"weights": "a" * 64})))
+    assert not list(find_inconsistent_runs(make_inputs(tmp_path, b=SAME_WEIGHTS)))
+
+
+@pytest.mark.parametrize("training", [{"matmul_library": "torch"}, {"updates": 200, "patience": 3}], ids=str)
+def test_two_models_of_one_training(tmp_path: Path, training: dict[str, Any]) -> None:
+    """They are computed in another way, or early stopping ends both after the same update."""
+    assert not list(find_inconsistent_runs(make_inputs(tmp_path, training, base=None, b=SAME_WEIGHTS)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +82,16 @@ def test_altered_summary_is_found(tmp_path: Path, change: Any) -> None:
     assert str(tmp_path / "runs" / "b" / "summary.json") in line
 
 
-@pytest.mark.parametrize("change", [{"seed": 2}, {"continue_from": None}], ids=str)
-def test_weights_of_another_training_are_found(tmp_path: Path, change: Any) -> None:
-    _, line = find_inconsistent_runs(make_inputs(tmp_path, b={"weights": "a" * 64} | change))
+@pytest.mark.parametrize(
+    ("training", "base", "change"),
+    [
+        ({"learning_rate": 0.5}, "a", {}),
+        ({}, "c", {}),
+        ({}, "a", {"best_update": 100, "dev_nll": 8.5}),
+        ({}, None, {"data": {"train": "2"}}),
+    ],
+    ids=["settings", "base", "kept update", "text"],
+)
+def test_weights_of_another_training_are_found(tmp_path: Path, training: Any, base: Any, change: Any) -> None:
+    (line,) = find_inconsistent_runs(make_inputs(tmp_path, training, base, b=SAME_WEIGHTS | change))
     assert "the same weights" in line
