@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -18,7 +18,6 @@ from nmt.cli.options import (
     parse_settings,
     settings_option,
 )
-from nmt.errors import UserError
 from nmt.settings.paper import add_run_defaults
 from nmt.settings.training import ModelRun
 
@@ -30,8 +29,8 @@ STOPPED_EARLY = 75
 @settings_option(
     "The settings of the model, as in settings.json of a trained model (missing keys have the values of the paper)"
 )
-@input_option("--train", "train_folder", help="Binarized training text.")
-@input_option("--dev", "dev_folder", help="Binarized development text.")
+@input_option("--train", help="Binarized training text.")
+@input_option("--dev", help="Binarized development text.")
 @add_vocabulary_options
 @click.option("--continue-from", type=EXISTING, help="Folder of the finished model to continue from.")
 @click.option(
@@ -78,18 +77,13 @@ STOPPED_EARLY = 75
 )
 def train(
     settings: str,
-    train_folder: Path,
-    dev_folder: Path,
-    source_vocabulary: Path,
-    target_vocabulary: Path,
-    continue_from: Path | None,
-    init_from: Path | None,
     store_folder: Path,
     shared_stores: tuple[Path, ...],
     output: Path,
     if_locked: Literal["wait", "refuse"],
     max_seconds: float,
     job_minutes: float,
+    **file_options: Any,
 ) -> None:
     """Train one model, resume its training, or copy it from the store if it is finished.
 
@@ -99,26 +93,18 @@ def train(
     limit of a job): run the same command again.
     """
     # These modules do not import PyTorch, which takes seconds and is not needed if the training is finished.
-    from nmt.data.meta import data_checksums, read_meta
     from nmt.io.system import seconds_until_stop
-    from nmt.store.model_folder import initial_weights_checksum, read_model_key
-    from nmt.store.training_store import TrainingStore, collect_training_inputs, compute_model_key, copy_model
+    from nmt.store.training_store import TrainingStore, compute_model_key, copy_model
+    from nmt.training.training_files import TrainingFiles
 
     # 1. check that settings and options agree
     run = parse_settings(ModelRun, settings, add_run_defaults)
-    if (run.continue_from is None) != (continue_from is None):
-        raise UserError(
-            f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
-        )
-    if continue_from and init_from:
-        raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
+    files = TrainingFiles(**file_options)
+    files.check_agreement(run)
 
     # 2. look for the finished model in the store, by a key of everything that the weights depend on
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
-    base_key = read_model_key(continue_from) if continue_from else None
-    data = data_checksums(read_meta(train_folder), read_meta(dev_folder))
-    data |= initial_weights_checksum(init_from)
-    training_inputs = collect_training_inputs(run, data, base_key)
+    training_inputs = files.collect_inputs(run)
     store = TrainingStore(store_folder, shared_stores)
     model_folder = store.find_model(compute_model_key(training_inputs, run))
 
@@ -127,18 +113,9 @@ def train(
         click.echo(f"nmt: {output.name}: is trained, in {model_folder}", err=True)
     else:
         from nmt.io.locks import StillLocked
-        from nmt.training.stored_training import TrainingFiles, train_in_store
+        from nmt.training.stored_training import train_in_store
         from nmt.training.trainer import Interrupted
 
-        files = TrainingFiles(
-            train=train_folder,
-            dev=dev_folder,
-            source_vocabulary=source_vocabulary,
-            target_vocabulary=target_vocabulary,
-            base=continue_from,
-            base_key=base_key,
-            init_from=init_from,
-        )
         try:
             model_folder = train_in_store(
                 store, output.name, run, files, training_inputs, if_locked, deadline
@@ -154,3 +131,8 @@ def train(
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",
         err=True,
     )
+    if files.init_from and summary["best_update"] == 0:
+        click.echo(
+            f"nmt: {run.label}: no update was better than {files.init_from}, so the model keeps its weights",
+            err=True,
+        )

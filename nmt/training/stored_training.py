@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -17,25 +16,7 @@ from nmt.store.training_store import TRAINING_INPUTS, TrainingStore, finished_mo
 from nmt.training.checkpoint import list_checkpoints
 from nmt.training.export import export_model
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
-
-
-@dataclass(frozen=True)
-class TrainingFiles:
-    """The files that a training reads.
-
-    train, dev: folders of binarized text.
-    source_vocabulary, target_vocabulary: files of the vocabularies.
-    base, base_key: folder and key of the finished model that the training continues.
-    init_from: folder of the model whose weights are the initial ones.
-    """
-
-    train: Path
-    dev: Path
-    source_vocabulary: Path
-    target_vocabulary: Path
-    base: Path | None
-    base_key: str | None
-    init_from: Path | None = None
+from nmt.training.training_files import TrainingFiles
 
 
 def train_in_store(
@@ -82,7 +63,7 @@ def train_in_store(
 
             # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
             # it as it is, and train from the start in the next folder.
-            base_state = None if files.base is None else files.base / FINAL_STATE
+            base_state = None if files.continue_from is None else files.continue_from / FINAL_STATE
             try:
                 trainer.resume(base_state)
             except PastTheEnd as error:
