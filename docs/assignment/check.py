@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import math
 import sys
+import textwrap
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,10 +23,15 @@ SIZES = f" (B = {B}, S = {S}, N = {N}, C = {C}, A = {A})"
 
 
 def load_module(path):
-    """Return the student's file as a module."""
+    """Return the student's file as a module. If Python cannot read it, end with a line that says why."""
     spec = importlib.util.spec_from_file_location("attention", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        sys.exit(f"{Path(path).name}, line {error.lineno}: {error.msg}")
+    except Exception as error:  # a student's code may raise anything
+        sys.exit(f"{Path(path).name}: {describe_error(error, module.__file__)}")
     return module
 
 
@@ -76,19 +82,27 @@ def find_shape_problem(result, shape):
     return f"axis: the shape is {tuple(result.shape)}, expected {shape}{hint}{SIZES}"
 
 
-def check_energy(student):
-    """Check the alignment model."""
+def find_energy_problem(function, right_energy, equation, mistakes):
+    """Say what is wrong with a student's energy. `mistakes`: the energy of each usual mistake, by its description."""
     s, h, _, w = make_inputs()
-    result = student.energy(s, h, w)
+    result = function(s, h, w)
     if problem := find_shape_problem(result, (B, S)):
         return problem
-    if are_equal(result, compute_by_hand(additive)):
+    if are_equal(result, compute_by_hand(right_energy)):
         return ""
-    if are_equal(result, compute_by_hand(lambda s, h: additive(s, h, activation=float))):
-        return "tanh is missing"
-    if are_equal(result, compute_by_hand(lambda s, h: additive(s, h, with_state=0.0))):
-        return "s_{i-1} has no influence: add W_a s_{i-1}"
-    return "other numbers than v_a^T tanh(W_a s_{i-1} + U_a h_j)"
+    for description, energy in mistakes.items():
+        if are_equal(result, compute_by_hand(energy)):
+            return description
+    return f"other numbers than {equation}"
+
+
+def check_energy(student):
+    """Check the alignment model."""
+    mistakes = {
+        "tanh is missing": lambda s, h: additive(s, h, activation=float),
+        "s_{i-1} has no influence: add W_a s_{i-1}": lambda s, h: additive(s, h, with_state=0.0),
+    }
+    return find_energy_problem(student.energy, additive, "v_a^T tanh(W_a s_{i-1} + U_a h_j)", mistakes)
 
 
 def check_softmax(student):
@@ -268,26 +282,43 @@ def check_translate(student):
     return ""
 
 
+def multiply(s, h):
+    """Compute the product of two lists of equal length."""
+    return sum(x * y for x, y in zip(s, h, strict=True))
+
+
 def check_dot(student):
     """Check dot-product attention."""
-    s, h, _, w = make_inputs()
-    result = student.dot(s, h, w)
-    expected = compute_by_hand(lambda s, h: sum(s[n] * (h[n] + h[N + n]) for n in range(N)))
-    return find_shape_problem(result, (B, S)) or (
-        "" if are_equal(result, expected) else "other numbers than the equation's"
-    )
+
+    def dot(s, h):
+        return multiply(s, h[:N]) + multiply(s, h[N:])
+
+    mistakes = {
+        "only the forward half of h_j: add the backward half": lambda s, h: multiply(s, h[:N]),
+        "only the backward half of h_j: add the forward half": lambda s, h: multiply(s, h[N:]),
+        "a mean of both halves of h_j: add them": lambda s, h: dot(s, h) / 2,
+        "every other number of h_j: its halves are h[..., :N] and h[..., N:]": (
+            lambda s, h: multiply(s, h[::2]) + multiply(s, h[1::2])
+        ),
+        "a tanh too many: the energy is a product alone": lambda s, h: math.tanh(dot(s, h)),
+        "divided by the root of N: this energy is not scaled": lambda s, h: dot(s, h) / math.sqrt(N),
+    }
+    return find_energy_problem(student.dot, dot, "s_{i-1}^T (forward h_j + backward h_j)", mistakes)
 
 
 def check_general(student):
     """Check general attention."""
-    s, h, _, w = make_inputs()
-    result = student.general(s, h, w)
-    expected = compute_by_hand(
-        lambda s, h: sum(s[n] * float(w.W[n, c]) * h[c] for n in range(N) for c in range(C))
-    )
-    return find_shape_problem(result, (B, S)) or (
-        "" if are_equal(result, expected) else "other numbers than the equation's"
-    )
+    W = make_inputs()[3].W.tolist()
+
+    def general(s, h):
+        return multiply(s, [multiply(row, h) for row in W])
+
+    mistakes = {
+        "W is missing: this is the energy of `dot`": lambda s, h: multiply(s, h[:N]) + multiply(s, h[N:]),
+        "a tanh too many: the energy is a product alone": lambda s, h: math.tanh(general(s, h)),
+        "divided by the root of N: this energy is not scaled": lambda s, h: general(s, h) / math.sqrt(N),
+    }
+    return find_energy_problem(student.general, general, "s_{i-1}^T W h_j", mistakes)
 
 
 PARTS = {
@@ -355,7 +386,8 @@ def main(path):
             finished = finished and name in PART_2
         else:
             problem = find_problem(name, student)
-            print(f"{name:13} {'WRONG: ' + problem if problem else 'right'}")
+            verdict = f"WRONG: {problem}" if problem else "right"
+            print(textwrap.fill(f"{name:13} {verdict}", width=80, subsequent_indent=" " * 14))
             finished = finished and not problem
     if finished:
         print("Now: python train.py")

@@ -10,12 +10,14 @@ the attention of a sentence, attention-ENERGY.png.
 
 import argparse
 import itertools
+import sys
+import textwrap
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
-from check import load_module
+from check import PARTS, find_holes, find_problem, load_module
 
 from nmt.data.batches import (
     PairsWithinLimit,
@@ -39,6 +41,23 @@ SIDES = ("en", "fr")
 BATCH_SIZE = 40
 VALIDATE_EVERY = 100
 """Updates between two validations."""
+FIRST_UPDATES = 10
+"""Updates after which the time of all is estimated."""
+
+
+def find_obstacle(functions, file, energy):
+    """Say why the functions of a file cannot be trained; nothing if they can."""
+    if not callable(getattr(functions, energy, None)):
+        return f"no function `{energy}` in {file.name}: name energy, dot, general, or one of your own"
+    needed_parts = (energy, "softmax", "context", "decoder_step", "translate")
+    missing_parts = [name for name in needed_parts if name in find_holes(file)]
+    if missing_parts:
+        return f"not written yet in {file.name}: {', '.join(missing_parts)}"
+    for name in needed_parts:
+        problem = find_problem(name, functions) if name in PARTS else ""
+        if problem:
+            return f"{name} is wrong ({problem}); to train with it all the same, add --unchecked"
+    return ""
 
 
 def make_settings(hidden_units):
@@ -148,6 +167,9 @@ def train(model, pairs, dev, updates):
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
+        if update == FIRST_UPDATES:
+            seconds = (time.monotonic() - start) / update * updates
+            print(f"{updates} updates, about {seconds:.0f} s; a line every {VALIDATE_EVERY}", flush=True)
         if update % VALIDATE_EVERY == 0 or update == updates:
             nll = compute_development_nll(model, dev)
             print(
@@ -201,10 +223,16 @@ def main():
     parser.add_argument("--demo", type=Path, help="folder of the finished demo")
     parser.add_argument("--updates", type=int, help="default: 2000, with --demo 900")
     parser.add_argument("--output", type=Path, default=Path(), help="folder of what is written")
+    parser.add_argument("--unchecked", action="store_true", help="train also what check.py finds wrong")
     arguments = parser.parse_args()
 
-    torch.manual_seed(1)
+    # Small products are slower with several threads, above all if others use the machine, too.
+    torch.set_num_threads(1)
     functions = load_module(arguments.file)
+    if not arguments.unchecked and (obstacle := find_obstacle(functions, arguments.file, arguments.energy)):
+        sys.exit(textwrap.fill(obstacle, width=80))
+
+    torch.manual_seed(1)
     functions.energy = getattr(functions, arguments.energy)  # which decoder_step calls
     arguments.output.mkdir(parents=True, exist_ok=True)
     vocabularies, train_text, dev = (
@@ -217,6 +245,7 @@ def main():
 
     updates = arguments.updates or (900 if arguments.demo else 2000)
     nll, seconds = train(model, PairsWithinLimit(train_text, 50), dev, updates)
+    print("translating the development text", flush=True)
     score = compute_bleu(model, dev, vocabularies[1])
     plot_longest_sentence(model, dev, vocabularies, arguments.output / f"attention-{arguments.energy}.png")
     print(f"{arguments.energy}: development NLL {nll:.2f}, BLEU {score:.2f}, {seconds:.0f} s")

@@ -1,5 +1,6 @@
 """The assignment of docs/assignment: its answers are right, wrong ones are named, and it trains the library's model."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,8 @@ WRONG = [
      "n = model.unit(y, s, c); return model.output(n, y, c), n, a", "mask"),
     ("decoder_step", "a = softmax(energy(s, h, model), padding); c = context(a, h); "
      "n = model.unit(y, s, c); return model.output(n, y, c), n, a", "model.w"),
+    ("dot", "return (h[:, :, : h.shape[2] // 2] @ s.unsqueeze(2)).squeeze(2)", "forward half"),
+    ("general", "return torch.tanh(h @ (s @ w.W).unsqueeze(2)).squeeze(2)", "tanh"),
     ("translate", "return LOOP(stop=False)", "end symbol"),
     ("translate", "max_words = 1000; return LOOP()", "does not end"),
     ("translate", "model.no_word = model.embed(END); return LOOP()", "no_word"),
@@ -91,7 +94,9 @@ def test_wrong_answers_are_diagnosed(
     answer = tmp_path / "attention.py"
     answer.write_text(f"{before}{head}{signature}:\n{written}\n\n{others}", encoding="utf-8")
     assert not check.main(answer)
-    said = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    said = {line.split()[0]: line for line in re.sub(r"\n +", " ", output).splitlines()}
     verdict = said.pop(name)
     assert "WRONG" in verdict and diagnosis in verdict
     assert all(line.endswith("right") for line in said.values())
@@ -127,8 +132,55 @@ def test_additive_energy_equals_the_library(check: ModuleType) -> None:
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("answer", "diagnosis"),
+    [("x = (1\n", "line 1"), ("import torhc\n", "line 1"), (None, "No such file")],
+    ids=["syntax", "import", "missing"],
+)
+def test_file_that_python_cannot_read(
+    check: ModuleType, tmp_path: Path, answer: str | None, diagnosis: str
+) -> None:
+    file = tmp_path / "attention.py"
+    if answer:
+        file.write_text(answer, encoding="utf-8")
+    with pytest.raises(SystemExit, match=diagnosis) as error:
+        check.main(file)
+    assert "\n" not in str(error.value) and str(error.value).startswith("attention.py")
+
+
+def run_training(folder: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, FOLDER / "train.py", "--updates", "2", "--output", folder, *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "diagnosis"),
+    [
+        (
+            ["--file", FOLDER / "attention.py", "--energy", "dot"],
+            "dot, softmax, context, decoder_step, translate",
+        ),
+        (["--file", SOLUTION, "--energy", "dto"], "energy, dot, general"),
+    ],
+    ids=["holes", "energy"],
+)
+def test_what_cannot_be_trained(tmp_path: Path, options: list[str | Path], diagnosis: str) -> None:
+    process = run_training(tmp_path, *options)
+    assert process.returncode == 1 and diagnosis in " ".join(process.stderr.split())
+    assert "Traceback" not in process.stderr and not list(tmp_path.iterdir())
+
+
+def test_wrong_answer_is_trained_only_if_asked(tmp_path: Path) -> None:
+    """Question (b) compares a softmax with and without a mask."""
+    answer = tmp_path / "no_mask.py"
+    right = SOLUTION.read_text(encoding="utf-8")
+    answer.write_text(f"{right}\n\ndef softmax(e, padding):\n    return e.softmax(dim=1)\n", encoding="utf-8")
+    process = run_training(tmp_path, "--file", answer)
+    assert process.returncode == 1 and "mask" in process.stderr
+    assert run_training(tmp_path, "--file", answer, "--unchecked").returncode == 0
+
+
 def test_training_with_another_energy(tmp_path: Path) -> None:
-    command = [sys.executable, FOLDER / "train.py", "--file", SOLUTION, "--energy", "dot", "--updates", "2"]
-    subprocess.run([*command, "--output", tmp_path], check=True, cwd=tmp_path)
+    assert run_training(tmp_path, "--file", SOLUTION, "--energy", "dot").returncode == 0
     assert (tmp_path / "results.tsv").read_text().startswith("dot\t2 updates\tNLL ")
     assert (tmp_path / "attention-dot.png").is_file()
