@@ -3,10 +3,7 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-_STEPS = 1000
-"""Intervals of the integral, whose error is then below 1e-6."""
+from mpmath import betainc
 
 
 def run_welch_test(
@@ -32,11 +29,7 @@ def run_welch_test(
         denominator += variance**2 / (count - 1)
     degrees_of_freedom = standard_error**4 / denominator
 
-    # Student's density is proportional to cos(a)^(degrees_of_freedom - 1), where t = sqrt(degrees_of_freedom) tan(a).
-    # So the integral up to the angle of the observed t, divided by that up to a right angle, is 1 - p.
-    max_angle = math.atan(abs(difference) / standard_error / math.sqrt(degrees_of_freedom))
-    angles = max_angle * (np.arange(_STEPS) + 0.5) / _STEPS
-    integral = max_angle * float(np.mean(np.cos(angles) ** (degrees_of_freedom - 1)))
-    gamma_ratio = math.exp(math.lgamma(degrees_of_freedom / 2) - math.lgamma((degrees_of_freedom + 1) / 2))
-    total_integral = math.sqrt(math.pi) / 2 * gamma_ratio
-    return standard_error, max(0.0, 1 - integral / total_integral)
+    # Both tails of Student's distribution are a regularized incomplete beta function.
+    t = difference / standard_error
+    share = degrees_of_freedom / (degrees_of_freedom + t**2)
+    return standard_error, float(betainc(degrees_of_freedom / 2, 0.5, 0, share, regularized=True))

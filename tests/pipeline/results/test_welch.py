@@ -15,13 +15,14 @@ from pipeline.results.welch import run_welch_test
         (12.706205, (0.0, 1.0), (3, 2), 0.05),  # one
         (3.169273, (2.0, 2.0), (6, 6), 0.01),  # ten
         (0.0, (1.0, 2.0), (3, 4), 1.0),
+        (1000.0, (1.0, 0.25), (2, 2), 2.773145e-4),  # 1.12: Student's density, integrated with 25 digits
     ],
 )
 def test_p_value_matches_students_tables(
     t: float, deviations: tuple[float, float], counts: tuple[int, int], p: float
 ) -> None:
     error = math.hypot(deviations[0] / math.sqrt(counts[0]), deviations[1] / math.sqrt(counts[1]))
-    assert run_welch_test(-t * error, deviations, counts) == pytest.approx((error, p), abs=1e-6)
+    assert run_welch_test(-t * error, deviations, counts) == pytest.approx((error, p), rel=2e-6)
 
 
 def test_p_value_without_variance() -> None:
