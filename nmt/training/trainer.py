@@ -162,8 +162,8 @@ class Trainer:
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         if len(self.pairs) < training.batch_size:
             click.echo(
-                f"nmt: warning: {train.folder}: {len(self.pairs)} pairs within the limit of {run.max_words} words, fewer "
-                f"than training.batch_size ({training.batch_size}): a batch has the same pair several times",
+                f"nmt: warning: {train.folder}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
+                f"training.batch_size ({training.batch_size}): a batch has the same pair several times",
                 err=True,
             )
         if training.dev_sentences == "all":
@@ -474,7 +474,7 @@ class Trainer:
 
     def compute_random_nll(self) -> float:
         """Return the development NLL of a model that finds all words of the target vocabulary equally likely."""
-        lengths = [len(self.dev_bitext.target(row)) + 1 for row in self.dev_rows]  # with the end symbol
+        lengths = [len(self.dev_bitext.target(int(row))) + 1 for row in self.dev_rows]  # with the end symbol
         return float(np.mean(lengths)) * math.log(len(self.target_vocabulary))
 
     def compute_train_nll(self) -> float:
