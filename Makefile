@@ -41,12 +41,60 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: always help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
 
-help: ## List the make targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+# Each line has at most 80 columns in the list.
+##@ Start here
+demo: ## Train five models on synthetic text: two cores, six minutes
+setup: ## Create .venv and install what experiments need
+lecture: ## Open the lecture in JupyterLab (after `make demo`)
+##@ Your own text
+new: ## Begin: make new EXPERIMENT=FOLDER SOURCE=a.de TARGET=a.es
+run: ## Run it, or any experiment: make EXPERIMENT=FOLDER run
+##@ Experiments
+cho2014b-demo: ## Cho et al. (2014b) on the demo's text: two cores, minutes
+sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: the same
+multi30k: ## Image captions: two cores, about 15 minutes
+ablations: ## The paper's ambiguous details: two cores, 20 to 60 minutes
+overnight: ## The paper's test set, with less text: two cores, one night
+europarl: ## The paper's sizes, less text: one H100, an hour (estimated)
+paper: ## The paper as written; for a cluster see docs/cluster.md
+groundhog: ## The paper as its authors' code ran it, after `make paper`
+##@ Results
+report: ## Build its report: make EXPERIMENT=FOLDER report
+moses: ## Add Moses: make EXPERIMENT=experiments/multi30k moses
+release: ## Collect what is published: make FOLDERS="..." release
+results-page: ## Renew docs/results.md: make FOLDERS="..." results-page
+##@ For developers
+setup-dev: ## Install also what tests and linters need
+format: ## Format code and rules; renew docs/settings.md
+lint: ## Check style, types, and the order of imports
+test: ## Test each part, and a small run: about seven minutes
+test-slow: ## Test whole runs: killed, damaged, published
+test-all: ## Run every test: before a release, some hours
+fuzz: ## Test with random input: FUZZ_EXAMPLES=10000 make fuzz
+test-docs: ## Test the commands of README and docs in a fresh clone
+test-fresh: ## Test README on minimal systems (root, debootstrap, an hour)
+test-slurm: ## Test on a real one-machine Slurm cluster (root)
+test-moses: ## Test with the real Moses, which is built once
+gpu-check: ## Check a GPU's results, speed and memory: five minutes
+bench-training: ## Compare a training update with JoeyNMT and Sockeye
+bench-decoding: ## Compare beam search with JoeyNMT and Marian
+docs: ## Build the site of the docs and finished experiments
+showcase: ## Renew docs/playground.html and the lecture from the demo
+clean: ## Remove .venv and caches, keep results
 
-setup: $(INSTALLED) ## Create .venv and install what experiments need
+help:
+	@awk -F ':.*## ' '/^##@/ {print "\n" substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
 
-setup-dev: $(DEV) ## The same, and what tests and linters need
+# A target that does not exist.
+.DEFAULT:
+	@names=$$(awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {print $$1}' Makefile); \
+	    guess=$$(python3 -c 'import difflib, sys; print(*difflib.get_close_matches(*sys.argv[1:2], sys.argv[2:], 1))' \
+	        '$(subst ','\'',$@)' $$names 2> /dev/null); \
+	    printf 'error: %s: no such target%s; `make` lists them\n' '$(subst ','\'',$@)' "$${guess:+; did you mean \`$$guess\`?}" >&2; \
+	    exit 2
+
+setup: $(INSTALLED)
+setup-dev: $(DEV)
 
 # If TORCH names a build of PyTorch, it is installed now, and it stays.
 $(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH)$(MOVED),always)
@@ -54,83 +102,74 @@ $(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH)$(MOV
 	@touch $(INSTALLED) $@
 always: # never a file
 
-demo: ## Train all models and make all tables and figures on synthetic text: two cores, six minutes
-cho2014b-demo: ## Cho et al. (2014b) on the demo's text: a gated recursive convolution
-sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: deep LSTMs, ensembles
-multi30k: ## Image captions: two cores, about 15 minutes
-overnight: ## Europarl, News Commentary and the WMT'14 test set: two cores, one night
-ablations: ## What the paper's ambiguous details change, on the demo's text: two cores, 20 to 60 minutes
-europarl: ## The claim at the paper's sizes, on Europarl and News Commentary: one H100, an hour (estimated)
-groundhog: ## The paper as its authors' code ran it, with the downloads of `make paper`
-
 demo multi30k overnight ablations europarl groundhog: $(INSTALLED)
-	$(RUN) experiments/$@ $(OPTIONS)
+	@$(RUN) experiments/$@ $(OPTIONS)
 
 cho2014b-demo sutskever2014-demo: $(INSTALLED)
-	$(DEMO_FIRST)
-	$(RUN) experiments/$@ $(OPTIONS)
+	@$(DEMO_FIRST)
+	@$(RUN) experiments/$@ $(OPTIONS)
 
-paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
-	$(RUN) . $(OPTIONS)
+paper: $(INSTALLED)
+	@$(RUN) . $(OPTIONS)
 
-new: $(INSTALLED) ## Begin an experiment on your text: make new EXPERIMENT=experiments/own SOURCE=corpus.de TARGET=corpus.es
+new: $(INSTALLED)
 	@for name in EXPERIMENT SOURCE; do test -n "$${!name}" || { \
 	    echo "error: $$name missing: make new EXPERIMENT=FOLDER SOURCE=FILE TARGET=FILE" >&2; exit 2; }; done
 	@$(BIN)/nmt new $${LANGUAGES:+--languages $$LANGUAGES} $${UNITS:+--subwords "$$UNITS"} $(OPTIONS) -- "$$EXPERIMENT" "$$SOURCE" $${TARGET:+"$$TARGET"}
 
-run: $(INSTALLED) ## Run any experiment: make EXPERIMENT=experiments/own run
-	$(RUN) $(EXPERIMENT_OR_DEMO) $(OPTIONS)
+run: $(INSTALLED)
+	@$(RUN) $(EXPERIMENT_OR_DEMO) $(OPTIONS)
 
-report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
-	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
+report: $(INSTALLED)
+	@$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
-showcase: $(DEV) ## Renew docs/playground.html and the lecture from the demo's models
+showcase: $(DEV)
 	sed 's/Translate in the browser: demo/Why attention? Let a sentence grow/' experiments/demo/results/playground.html > docs/playground.html
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
-lecture: $(INSTALLED) ## Open the lecture, docs/attention.ipynb, in JupyterLab (after `make demo`)
+lecture: $(INSTALLED)
 	.uv/uv run --no-sync --with jupyterlab jupyter lab --notebook-dir docs --LabApp.default_url=/lab/tree/attention.ipynb $(OPTIONS)
 
-moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
-	$(RUN) $(EXPERIMENT_OR_DEMO) --configfile workflow/moses.yaml $(OPTIONS)
+moses: $(INSTALLED)
+	@$(RUN) $(EXPERIMENT_OR_DEMO) --configfile workflow/moses.yaml $(OPTIONS)
 
-results-page: $(INSTALLED) ## Keep finished runs' packages in results/packages, and renew docs/results.md: make FOLDERS="experiments/demo" results-page
+results-page: $(INSTALLED)
 	$(BIN)/python -m workflow.results_page $$FOLDERS
 
-release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="experiments/demo ..." release
+release: $(DEV)
 	bash workflow/release.sh $$FOLDERS
 
-test: $(DEV) ## Test each part, and a small run from nothing to its results
+test: $(DEV)
 	@echo "tests are collected, which takes a minute or two without a line"
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
 
-test-slow: $(DEV) ## Test what takes longer: runs that are killed, damaged, published
+test-slow: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(OPTIONS)
 
-test-all: ## Run every test: before a release, some hours
+test-all:
 	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-docs test-fresh fuzz docs
 
-docs: $(DEV) ## Build the site with a gallery of finished experiments: site/pages/index.html
+docs: $(DEV)
 	@sh workflow/setup.sh --group dev --group docs
 	$(BIN)/python workflow/site.py experiments/*
 
-fuzz: $(DEV) ## Test with random and damaged input: FUZZ_EXAMPLES=10000 make fuzz
+fuzz: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
-test-fresh: $(DEV) ## Test README's commands on minimal systems (root, debootstrap, an hour)
+test-fresh: $(DEV)
 	$(BIN)/python -m pytest tests/fresh $(OPTIONS)
 
-test-docs: $(DEV) ## Test each command of README and docs in a fresh clone
+test-docs: $(DEV)
 	$(BIN)/python -m pytest tests/docs $(OPTIONS)
 
-test-slurm: $(DEV) ## Test on a real one-machine Slurm cluster (root, Slurm installed)
+test-slurm: $(DEV)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
 
-test-moses: $(DEV) ## Test the phrase-based system with the real Moses, which is built once
+test-moses: $(DEV)
 	$(BIN)/python -m pytest tests/moses $(OPTIONS)
 
-lint: $(DEV) ## Check style, formatting, types and the order of imports
+lint: $(DEV)
 	$(BIN)/ruff check nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format --check nmt pipeline workflow tests benchmarks
 	$(BIN)/mypy
@@ -139,20 +178,20 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/snakemake --lint
 	$(BIN)/snakemake --lint --directory experiments/demo
 
-bench-training: $(DEV) ## Compare a training update with JoeyNMT and Sockeye
+bench-training: $(DEV)
 	$(BIN)/python -m benchmarks.training $(OPTIONS)
 
-gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about five minutes
+gpu-check: $(DEV)
 	$(BIN)/python -m benchmarks.gpu_check $(OPTIONS)
 
-bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian's int8 at beam 1, 5 and 10
+bench-decoding: $(DEV)
 	$(BIN)/python -m benchmarks.decoding $(OPTIONS)
 
-format: $(DEV) ## Format code and rules; renew docs/settings.md
+format: $(DEV)
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/settings_page.py
 
-clean: ## Remove .venv and caches, keep results
+clean:
 	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

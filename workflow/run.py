@@ -36,13 +36,17 @@ def main() -> int:
     from nmt.cli import describe_error
     from nmt.errors import UserError
     from nmt.io.messages import print_error
+    from nmt.settings.base import suggest_name
 
     arguments, options = _parse_arguments()
     folder: Path = arguments.folder
     try:
         if not folder.is_dir():
-            raise UserError(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
+            known_folders = [str(file.parent) for file in Path("experiments").glob("*/config.yaml")]
+            suggestion = suggest_name(str(folder), known_folders) or ", such as experiments/demo"
+            raise UserError(f"{folder}: no such folder: expected an experiment{suggestion}")
         _check_config_files(options)
+        _check_profile(options)
         if _is_full_run(options):
             _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
@@ -77,6 +81,17 @@ def _check_config_files(options: Sequence[str]) -> None:
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
     for file in parser.parse_known_args(options)[0].configfile:
         read_layer(file)
+
+
+def _check_profile(options: Sequence[str]) -> None:
+    """Raise a UserError if Snakemake finds no profile of this name."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile")
+    profile = parser.parse_known_args(options)[0].profile
+    if profile:
+        from pipeline.monitor.preflight import check_profile
+
+        check_profile(profile)
 
 
 def _is_full_run(options: Sequence[str]) -> bool:
@@ -139,24 +154,26 @@ def _build_environment(folder: Path) -> dict[str, str]:
 
 def _run_command(folder: Path, command: Sequence[str]) -> int:
     """Run Snakemake to its end, and return its exit code. A signal to end is passed on; Snakemake then ends cleanly."""
-    is_interrupted = False
+    received_signal = 0
     with subprocess.Popen(command, env=_build_environment(folder)) as process:
 
         def forward_signal(number: int, frame: FrameType | None) -> None:
-            nonlocal is_interrupted
+            nonlocal received_signal
             if number == signal.SIGINT:  # a terminal sends it to Snakemake as well
-                print("\ninterrupted: running jobs are ended now", file=sys.stderr)
+                if received_signal != number:
+                    text = "running jobs are ended, and trainings are saved, which may take a minute"
+                    print(f"\ninterrupted: {text}", file=sys.stderr)
             else:
                 print("\nno further job begins; running jobs finish first, Ctrl-C ends them", file=sys.stderr)
                 process.send_signal(number)
-            is_interrupted = True
+            received_signal = number
 
         signal.signal(signal.SIGINT, forward_signal)
         signal.signal(signal.SIGTERM, forward_signal)
         exit_code = process.wait()
-    if is_interrupted:  # printed at the end, so that it is the last line
+    if received_signal:  # printed at the end, so that it is the last line
         print("what is finished stays; the same command continues", file=sys.stderr)
-    return exit_code
+    return 128 + received_signal if received_signal and exit_code else exit_code
 
 
 # --- its results ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -33,6 +34,27 @@ class LazyGroup(click.Group):
         super().__init__(name, **attributes)
         self.sections = sections
         self.entries = {name: entry for entries in sections.values() for name, entry in entries.items()}
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the name and the subcommand that the arguments name, and the other arguments.
+
+        `help` and `help COMMAND` are the option --help. Raises UserError for an unknown name.
+        """
+        if args[0] == "help":
+            args = [*args[1:], "--help"]
+        if args[0] == "--help":
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        if args[0] not in self.entries:
+            from nmt.settings.base import suggest_name  # slow to import
+
+            suggestion = suggest_name(args[0], self.entries)
+            raise UserError(
+                f"{args[0]}: no such subcommand{suggestion}; `{ctx.command_path} --help` lists them"
+            )
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all subcommands in the order of the help."""
@@ -126,13 +148,17 @@ SECTIONS = {
 }
 
 
-@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"max_content_width": 110})
+@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(nmt.__version__, prog_name="nmt")
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
     The commands for direct use come first. Snakemake calls the steps of the workflow, but you can also call each step
     yourself. `nmt COMMAND --help` shows the options of a command.
+
+    \b
+        nmt translate --model experiments/demo/models/rnnsearch-50
+        nmt status experiments/demo
     """
 
 
@@ -144,7 +170,16 @@ def main() -> None:
     # figures that are written to files need none.
     os.environ.pop("MPLBACKEND", None)
     try:
-        commands(prog_name="nmt")
+        sys.exit(commands(prog_name="nmt", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "nmt"
+        exit_with_error(f"{error.format_message()} `{command} --help` shows what it takes")
+    except click.Abort:  # Ctrl-C
+        sys.exit(128 + signal.SIGINT)
     except Exception as error:
         message = describe_error(error)
         if message is None or os.environ.get("NMT_TRACEBACK"):

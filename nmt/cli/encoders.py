@@ -55,8 +55,7 @@ def vectors(
     """Write the vector of each sentence of FILE or standard input, with which a model's encoder represents it.
 
     \b
-        printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |
-            nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
+        nmt vectors --model models/rnnencdec-50 --output-tsv plane.tsv text.en
 
     The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
     attention cannot be used. The vectors stay in memory until the end, with 4 bytes per number.
@@ -149,7 +148,8 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     """Plot the tree that a grConv makes of SENTENCE, and its ten best translations next to it.
 
     \b
-        nmt tree "Obama is the President of the United States." --model models/grconv-30 --output tree.svg
+        nmt tree "The old book is on the table." --model models/grconv-30 \\
+            --output tree.svg
 
     The picture is like Figure 6 of Cho et al. (2014b). A node is the sum of its left child, its right child (both blue)
     and a new node that merges both (orange), each multiplied by its gate. Numbers are negative log-probabilities in

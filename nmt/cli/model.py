@@ -71,7 +71,11 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
     help="Folder in which the folders of the models are created.",
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
-    """Unpack archives of `nmt model release`, each into a folder named like its model, and verify their checksums."""
+    """Unpack archives of `nmt model release`, each into a folder named like its model, and verify their checksums.
+
+    \b
+        nmt unpack demo-rnnsearch-50.tar.zst --output models
+    """
     from nmt.store.archive import unpack_model
 
     for archive in archives:

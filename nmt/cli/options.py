@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import is_replaceable, read_file
-from nmt.settings.base import parse_json_settings
+from nmt.settings.base import parse_json_settings, suggest_name
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
@@ -29,6 +29,26 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 EXISTING = click.Path(exists=True, path_type=Path)
+
+
+class ExistingFolder(click.Path):
+    """A folder. If there is none, the error suggests the folder beside it that is named most similarly."""
+
+    name = "folder"
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path of the folder."""
+        folder: Path = super().convert(value, param, ctx)
+        if not folder.is_dir():
+            suggestion = suggest_name(folder.name, [path.name for path in folder.parent.glob("*/")])
+            raise UserError(f"{folder}: no such folder{suggestion}")
+        return folder
+
+
+EXISTING_FOLDER = ExistingFolder()
 
 
 def file_option(
@@ -110,7 +130,13 @@ def _make_option(schema: type[BaseModel], key: str, default: Any) -> Callable[[C
         else click.IntRange(type_schema["minimum"], type_schema["maximum"])
     )
     return click.option(
-        name, key, type=value_type, default=default, show_default=default is not None, help=help_text
+        name,
+        key,
+        type=value_type,
+        default=default,
+        show_default=default is not None,
+        help=help_text,
+        metavar="N" if isinstance(value_type, click.IntRange) else None,
     )
 
 

@@ -84,7 +84,7 @@ def translate(
     """Translate FILE, or standard input, line by line: raw text in, raw text out.
 
     \b
-        echo "The old book is on the table." | nmt translate --model models/rnnsearch-50
+        nmt translate --model experiments/demo/models/rnnsearch-50
         nmt translate --model models/rnnsearch-50 book.en --output book.fr
 
     Each line of input, even an empty one, gives exactly one line of output, in the same order. (With --n-best it gives
@@ -112,6 +112,8 @@ def translate(
         # 2. translate the input in groups of lines, as they arrive
         from nmt.io.text_files import open_lines
 
+        if is_typed(input):
+            click.echo("Type a sentence and press Enter. Ctrl-D ends.", err=True)
         line_number = 0
         with (
             open_output(output) as write,  # before the input, whose opening waits for its first bytes
@@ -160,6 +162,9 @@ def score(
     compute: ComputeOptions,
 ) -> None:
     """Write the log-probability of each line of TARGET as the translation of the same line of SOURCE.
+
+    \b
+        nmt score --model models/rnnsearch-50 book.en book.fr
 
     It is the natural logarithm, and includes the end-of-sentence symbol. Words that are not in the vocabulary count as
     [UNK]. --json adds the log-probability of each word. SOURCE or TARGET can be -, which is standard input. Both must

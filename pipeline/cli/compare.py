@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
+from nmt.cli.options import EXISTING_FOLDER
 from nmt.errors import printable
 
 
 @click.command(short_help="Show two systems' translations side by side, greatest difference first.")
-@click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("results", type=EXISTING_FOLDER)
 @click.argument("first_system")
 @click.argument("second_system")
 @click.option(
@@ -21,8 +22,11 @@ from nmt.errors import printable
 def compare(results: Path, first_system: str, second_system: str, sentences: int) -> None:
     """Show the translations of two systems side by side, those that differ most in sentence BLEU first.
 
+    \b
+        nmt compare results/packages/demo rnnsearch-50 rnnencdec-50
+
     RESULTS is the folder of a run's results. A system is a run such as rnnsearch-50 or rnnsearch-50.seed-2, an entry of
-    `systems` or `rescored`, or moses. Example: nmt compare results/packages/demo rnnsearch-50 rnnencdec-50
+    `systems` or `rescored`, or moses.
     """
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage

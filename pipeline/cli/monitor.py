@@ -4,17 +4,19 @@ from pathlib import Path
 
 import click
 
+from nmt.cli.options import EXISTING_FOLDER
 from nmt.errors import UserError
 
-folder_argument = click.argument(
-    "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default="."
-)
+folder_argument = click.argument("folder", type=EXISTING_FOLDER, default=".")
 
 
 @click.command()
 @folder_argument
 def status(folder: Path) -> None:
     """Show how far the trainings of the experiment in FOLDER are, and which of them run, wait or have failed.
+
+    \b
+        nmt status experiments/demo
 
     Without FOLDER, the experiment is in the working directory. The development score is the NLL in nats per sentence,
     or BLEU if training.dev_score says so. To repeat the command regularly, call `watch nmt status FOLDER`.
@@ -49,16 +51,22 @@ def status(folder: Path) -> None:
 def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], profile: str | None) -> None:
     """Check whether the experiment in FOLDER has what it needs: disk, GPU, partitions and programs.
 
+    \b
+        nmt preflight experiments/multi30k
+        nmt preflight --profile slurm
+
     Without FOLDER, the experiment is in the working directory. The command also estimates the hours of training. Every
     run of Snakemake does the same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.config.layers import read_layer
-    from pipeline.monitor.preflight import run_preflight
+    from pipeline.monitor.preflight import check_profile, run_preflight
 
     # If a file is faulty, this error names it. That of Snakemake does not.
     for file in files:
         read_layer(file)
 
+    if profile:
+        check_profile(profile)
     options = ["--profile", profile] if profile else ["--cores", "1"]
     if files:
         options.append("--configfile")

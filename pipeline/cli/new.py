@@ -56,6 +56,9 @@ def new(
 ) -> None:
     """Start an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
+    \b
+        nmt new experiments/own corpus.de corpus.es
+
     Files can be compressed (gzip, bzip2, xz, zstd) or SGML of WMT. Without TARGET, each line of SOURCE has both sides,
     with a tab between them.
 

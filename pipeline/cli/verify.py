@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FOLDER
+from nmt.cli.options import EXISTING_FOLDER, FOLDER
 from nmt.errors import printable
 
 
 @click.command()
-@click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("results", type=EXISTING_FOLDER)
 @click.option(
     "--archives", type=FOLDER, metavar="FOLDER", help="Folder of the downloaded archive with the test text."
 )
@@ -23,6 +23,9 @@ from nmt.errors import printable
 )
 def verify(results: Path, archives: Path | None, output: Path | None) -> None:
     """Check that the files of RESULTS are unchanged, and that the tables follow from the replication package.
+
+    \b
+        nmt verify results/packages/demo
 
     Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
     models were trained and the translations decoded. Tables and alignment error rates are computed again, and must be

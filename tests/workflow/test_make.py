@@ -1,5 +1,6 @@
 """What make hands to programs is what it was told, whatever characters that has."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -53,3 +54,22 @@ def test_command_for_a_new_experiment_runs_it(checkout: Path, folder: str) -> No
     command = ["bash", "-c", format_next_command(Path(folder))]
     subprocess.run(command, cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder
+
+
+def test_list_of_targets_fits_and_is_complete(checkout: Path) -> None:
+    listed = subprocess.run(
+        ["make"], cwd=checkout, env=outside_make(), check=True, capture_output=True, text=True
+    )
+    assert max(map(len, listed.stdout.splitlines())) <= 80
+    names = {line.split()[0] for line in listed.stdout.splitlines() if line.startswith("  ")}
+    phony = re.findall(
+        r"^\.PHONY: (.+)$", (checkout / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert names | {"always", "help"} == set(phony[0].split())
+
+
+def test_mistyped_target_is_suggested(checkout: Path) -> None:
+    result = subprocess.run(
+        ["make", "dmeo"], cwd=checkout, env=outside_make(), capture_output=True, text=True
+    )
+    assert "did you mean `demo`" in result.stderr

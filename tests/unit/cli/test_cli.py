@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nmt.cli import commands
+from nmt.cli import commands, main
 from nmt.errors import UserError
 from tests.running import ROOT, list_subcommands, nmt
 
@@ -27,9 +27,7 @@ def test_help_lists_every_subcommand() -> None:
         assert f" {name} {command.get_short_help_str(1000)}" in read_help(*group)
 
 
-CODE = (
-    "import nmt.cli as c; c.commands = lambda **_: __import__('matplotlib.pyplot').pyplot.figure(); c.main()"
-)
+CODE = "import nmt.cli as c; c.commands = lambda **_: __import__('matplotlib.pyplot').pyplot.figure() and None; c.main()"
 
 
 def test_backend_of_a_notebook_is_ignored() -> None:
@@ -78,3 +76,35 @@ def test_device_may_be_written_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
         Path(name).touch()
     result = CliRunner().invoke(commands, f"{RESCORE}pipe --output-lists pipe".split())
     assert "another file" not in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("trnaslate", "did you mean `translate`?"),
+        ("translate --modle x", "--model"),
+        ("status experiments/dmeo", "did you mean `demo`?"),
+        ("translate --model experiments", "expected a model's folder"),
+    ],
+)
+def test_mistyped_word_is_one_line(
+    words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["nmt", *words.split()])
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and message in error and error.count("\n") == 1
+
+
+def test_help_is_a_word_and_an_option(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    for words in (["help", "model", "package"], ["model", "package", "-h"], ["model", "help", "package"]):
+        monkeypatch.setattr(sys, "argv", ["nmt", *words])
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] == texts[2] and "nmt model package" in texts[0]
