@@ -10,6 +10,7 @@ from typing import Any
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
+from nmt.store.model_folder import SUMMARY
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import request_training_minutes
@@ -81,14 +82,24 @@ class Jobs:
         paths: names of files.
         cores: the number of cores that jobs on this machine share.
         gpus: the number of GPUs that jobs on this machine share; 0 if there are none, or if jobs are submitted.
+        is_made: whether a rule makes a file.
     """
 
-    def __init__(self, config: Config, plan: Plan, paths: Paths, cores: int, gpus: int) -> None:
+    def __init__(
+        self,
+        config: Config,
+        plan: Plan,
+        paths: Paths,
+        cores: int,
+        gpus: int,
+        is_made: Callable[[str], bool],
+    ) -> None:
         self.config = config
         self.plan = plan
         self.paths = paths
         self.cores = cores
         self.gpus = gpus
+        self.is_made = is_made
         self.data_memory = 1000 * config.resources.data_memory_gb
         """MB of a data job that holds more than a few lines at a time."""
 
@@ -103,9 +114,11 @@ class Jobs:
         }
         self.decoding_options = not_compared(self._format_decoding_options())
         self.pretrained_stamps = []
-        """Size and date of pretrained models, since older ones may replace them."""
+        """Stamps of pretrained models, which older ones may replace."""
         if config.pretrained.models:
             files = paths.model_files(plan.selected_runs)
+            # with the checksum of the weights: those of two releases may have the same size and date
+            files += [f"{paths.model_folder(run)}/{SUMMARY}" for run in plan.selected_runs]
             self.pretrained_stamps = job_settings.get_file_stamps(files)
 
     def _format_decoding_options(self) -> str:
@@ -145,6 +158,11 @@ class Jobs:
         return [rule_name for rule_name, rule_devices in devices.items() if set(rule_devices) == {"cpu"}]
 
     # --- text ---------------------------------------------------------------------------------------------------
+
+    def file_stamps(self, wildcards: Any) -> list[list[Any]]:
+        """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
+        files = [file for _, file in experiment.collect_named_files(self.config)]
+        return job_settings.get_file_stamps(file for file in files if not self.is_made(file))
 
     def source_of_split(self, wildcards: Any) -> list[str]:
         """Return the source side of the text of a split (train or dev)."""

@@ -86,13 +86,13 @@ def collect_user_files(config: Config) -> list[tuple[str, str]]:
 
     Files in data, moses and translations are left out, since this run may make them itself.
     """
-    files = _collect_named_files(config)
+    files = collect_named_files(config)
     return [
         (key, file) for key, file in files if Path(file).parts[0] not in ("data", "moses", "translations")
     ]
 
 
-def _collect_named_files(config: Config) -> list[tuple[str, str]]:
+def collect_named_files(config: Config) -> list[tuple[str, str]]:
     """Return the keys and paths of the user's files: own text, and results of other tools."""
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
@@ -138,7 +138,7 @@ def find_outside_folders(config: Config, folder: Path) -> list[Path]:
     The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
     """
     # folders that the settings name
-    paths = [os.path.dirname(file) for _, file in _collect_named_files(config)]
+    paths = [os.path.dirname(file) for _, file in collect_named_files(config)]
     paths += [path for path in (config.data_from, config.pretrained.models) if path]
     paths += [mirror for mirror in config.mirrors if "://" not in mirror]
 

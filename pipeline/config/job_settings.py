@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import read_json
+from nmt.io.files import read_json, sha256
 from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
 from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
@@ -22,13 +22,23 @@ def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
     return {"corpus": values, "files": get_file_stamps(files)}
 
 
+MAX_HASHED_BYTES = 1_000_000
+"""Size of the largest file whose stamp is its checksum."""
+
+
 def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
-    """Return path, size and date of files that no rule makes: Snakemake overlooks an older file in their place."""
-    stamps = []
+    """Return the path of each file that no rule makes with its checksum or, of a large one, with its size and date.
+
+    Snakemake itself overlooks an older file in the place of one.
+    """
+    stamps: list[list[Any]] = []
     for file in map(Path, files):
         if file.is_file():
             stat = file.stat()
-            stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
+            if stat.st_size <= MAX_HASHED_BYTES:
+                stamps.append([str(file), sha256(file)])
+            else:
+                stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
     return stamps
 
 

@@ -133,10 +133,6 @@ VOCABULARIES = {
 # Languages, tokenization and decoding, with which the models translate raw text.
 TEXT_SETTINGS_OF_MODELS = job_settings.get_text_settings(CONFIG).model_dump(mode="json")
 
-# Size and date of the user's own files, a parameter of the rules that read them: Snakemake does not notice if an older file
-# takes the place of one.
-FILE_STAMPS = job_settings.get_file_stamps(file for _, file in experiment.collect_user_files(CONFIG))
-
 
 # Only names that the experiment has, so that Snakemake says of a mistyped target that no rule makes it. {number} is a
 # shard's within its corpus; in lists of files {shard} stands for CORPUS/NUMBER.
@@ -169,7 +165,9 @@ internals.bind_folders(workflow, [ROOT, *experiment.find_outside_folders(CONFIG,
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 if SUBMITS_JOBS:
     if IS_MODULE:  # Snakemake does not call its `onstart`, which writes the settings that submitted jobs read
-        exit_with_errors(["a workflow that imports these rules cannot submit their jobs: run them by themselves"])
+        exit_with_errors(
+            ["a workflow that imports these rules cannot submit their jobs: run them by themselves"]
+        )
     cluster.put_wrappers_first()
 
 # On this machine as many jobs compute on GPUs at the same time as it has GPUs, each on one of its own; the option
@@ -178,7 +176,14 @@ SHARED_GPUS = 0 if SUBMITS_JOBS or IS_SUBMITTED_JOB else gpus.share_gpus()
 if SHARED_GPUS:
     internals.limit_resource(workflow, "gpu", SHARED_GPUS)
 
-jobs = Jobs(CONFIG, plan, paths, internals.count_cores(workflow), SHARED_GPUS)
+jobs = Jobs(
+    CONFIG,
+    plan,
+    paths,
+    cores=internals.count_cores(workflow),
+    gpus=SHARED_GPUS,
+    is_made=lambda file: internals.has_rule_for(workflow, file),
+)
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
 

@@ -106,7 +106,9 @@ if CONFIG.moses.enabled:
             text=[f"moses/train.{TARGET}"],
             extra_text=[
                 *CONFIG.moses.lm_text,
-                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=paths.list_shards(CONFIG.moses.lm_corpora)),
+                *expand(
+                    f"data/tokens/{{shard}}.{TARGET}.zst", shard=paths.list_shards(CONFIG.moses.lm_corpora)
+                ),
             ],
             programs=KENLM_BUILD,
         output:
@@ -125,7 +127,7 @@ if CONFIG.moses.enabled:
             },
             # the extra text is read in this order up to its limit
             extra_text=[*CONFIG.moses.lm_text, *CONFIG.moses.lm_corpora],
-            stamps=FILE_STAMPS,
+            stamps=jobs.file_stamps,
         script:
             "../scripts/language_model.py"
 

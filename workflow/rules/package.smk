@@ -22,7 +22,8 @@ rule package_results:
     params:
         settings=PUBLISHED_SETTINGS,
         attention=ATTENTION_FILES,
-        stamps=FILE_STAMPS + jobs.pretrained_stamps,
+        stamps=jobs.file_stamps,
+        pretrained=jobs.pretrained_stamps,
     script:
         "../scripts/package.py"
 

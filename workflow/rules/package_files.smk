@@ -29,7 +29,9 @@ def list_package_files():
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
     files += [(file, RESULTS.raw_reference(TARGET)) for file in paths.list_raw_references()]
     files += [(file, RESULTS.gold_alignments) for file in paths.list_gold_alignments()]
-    files += [(paths.vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
+    files += [
+        (paths.vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)
+    ]
     if plan.trained_runs:
         for split in ("train", "dev"):
             files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))

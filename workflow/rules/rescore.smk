@@ -28,7 +28,8 @@ if CONFIG.use.rescored:
         params:
             model_arguments=jobs.rescoring_arguments,
             weight=jobs.rescoring_weight,
-            stamps=FILE_STAMPS + jobs.pretrained_stamps,
+            stamps=jobs.file_stamps,
+            pretrained=jobs.pretrained_stamps,
             options=not_compared(
                 options.format_options(
                     [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
@@ -55,7 +56,7 @@ if CONFIG.use.rescored:
             mem_mb=scale_memory(jobs.data_memory),
             runtime=60,
         params:
-            stamps=FILE_STAMPS,
+            stamps=jobs.file_stamps,
         shell:
             "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.n_best_lists:q}"
             " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

@@ -13,7 +13,6 @@ KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
 BUDGETS = experiment.collect_budgets(CONFIG)
 
 
-
 # A local rule, since compute nodes often cannot reach the internet. One build serves every experiment of this checkout.
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""

@@ -143,7 +143,7 @@ rule bleu_of_text:
     params:
         model="{system}",
         seed=None,
-        stamps=FILE_STAMPS,
+        stamps=jobs.file_stamps,
     script:
         "../scripts/bleu.py"
 
