@@ -11,9 +11,7 @@ from typing import Any
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from nmt.store.model_folder import SUMMARY
-from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import request_training_minutes
 from workflow import cluster, options
 from workflow.paths import Paths
 from workflow.plan import Plan
@@ -164,63 +162,12 @@ class Jobs:
         files = [file for _, file in experiment.collect_named_files(self.config)]
         return job_settings.get_file_stamps(file for file in files if not self.is_made(file))
 
-    def source_of_split(self, wildcards: Any) -> list[str]:
-        """Return the source side of the text of a split (train or dev)."""
-        return self.paths.training_files(wildcards.split, self.paths.source)
-
-    def target_of_split(self, wildcards: Any) -> list[str]:
-        """Return the target side of the text of a split."""
-        return self.paths.training_files(wildcards.split, self.paths.target)
-
-    def source_of_corpus(self, wildcards: Any) -> list[str]:
-        """Return the tokenized source side of a corpus."""
-        return self.paths.token_files([wildcards.corpus], self.paths.source)
-
-    def target_of_corpus(self, wildcards: Any) -> list[str]:
-        """Return the tokenized target side of a corpus."""
-        return self.paths.token_files([wildcards.corpus], self.paths.target)
-
-    def corpus_threads(self, wildcards: Any) -> int:
-        """Return the shards of a corpus that a job works on at the same time."""
-        return self.shard_threads(wildcards.corpus)
-
-    def source_of_set(self, wildcards: Any) -> str:
-        """Return the source side of a set that is translated."""
-        return self.paths.set_file(wildcards.set, self.paths.source)
-
-    def reference_of_set(self, wildcards: Any) -> str:
-        """Return the references of a set that is translated."""
-        return self.paths.set_file(wildcards.set, self.paths.target)
-
-    def dev_tokens(self, wildcards: Any) -> list[str]:
-        """Return one side of all development corpora."""
-        return self.paths.token_files(self.config.use.dev, wildcards.language)
-
     def archive_entry(self, wildcards: Any) -> dict[str, Any]:
         """Return an archive's address and checksums, without its licence and other sources.
 
         If only these change, it is not downloaded again.
         """
         return self.paths.find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
-
-    def archive_alternatives(self, wildcards: Any, input: Any) -> list[dict[str, Any]]:
-        """Return other archives with the same members."""
-        alternatives: list[dict[str, Any]] = self.paths.find_archive(wildcards.archive).model_dump()[
-            "alternatives"
-        ]
-        return alternatives
-
-    def preparation_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings of the tokens of a corpus."""
-        return job_settings.get_preparation_settings(self.config, wildcards.corpus)
-
-    def vocabulary_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings of the vocabulary of a language."""
-        return job_settings.get_vocabulary_settings(self.config, wildcards.language)
-
-    def bitext_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings of the ids of a split."""
-        return job_settings.get_bitext_settings(self.config, wildcards.split)
 
     # --- selection ----------------------------------------------------------------------------------------------
 
@@ -242,12 +189,8 @@ class Jobs:
 
     def budget_scores(self, wildcards: Any) -> list[str]:
         """Return the scores of all corpora that share a word budget."""
-        corpora = self.budget_settings(wildcards)["corpora"]
+        corpora = job_settings.get_budget_settings(self.config, wildcards.budget)["corpora"]
         return [f"data/selection/{shard}.scores.npy" for shard in self.paths.list_shards(corpora)]
-
-    def budget_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the words of a budget, and its corpora."""
-        return job_settings.get_budget_settings(self.config, wildcards.budget)
 
     # --- training -----------------------------------------------------------------------------------------------
 
@@ -261,34 +204,15 @@ class Jobs:
             return []
         return [f"models/{base}/final_state.safetensors", f"models/{base}/summary.json"]
 
-    def training_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings that decide a run's weights and names."""
-        return job_settings.get_training_settings(self.config, self.plan.runs[wildcards.run])
-
-    def training_json(self, wildcards: Any, input: Any) -> str:
-        """Return all settings of a run, for the command line."""
-        return run_settings(self.config, self.plan.runs[wildcards.run]).model_dump_json()
-
-    def train_folder(self, wildcards: Any, input: Any) -> str:
-        """Return the folder of the training text."""
-        return str(Path(input.train[0]).parent)
-
-    def dev_folder(self, wildcards: Any, input: Any) -> str:
-        """Return the folder of the development text."""
-        return str(Path(input.dev[0]).parent)
-
     def continue_from_option(self, wildcards: Any, input: Any) -> str:
         """Return the option that names the model which a run continues."""
         base = input.get("base")
         return options.format_option("continue-from", Path(base[0]).parent) if base else ""
 
-    def training_priority(self, wildcards: Any) -> int:
-        """Return the priority of a training: higher if other trainings wait for its end."""
-        return cluster.get_priority(self.config, self.plan.runs[wildcards.run])
-
     def nice_option(self, wildcards: Any) -> str:
         """Return the option of sbatch that gives less urgent trainings a lower priority."""
-        return f"--nice={10 * (cluster.HIGHEST_PRIORITY - self.training_priority(wildcards))}"
+        priority = cluster.get_priority(self.config, self.plan.runs[wildcards.run])
+        return f"--nice={10 * (cluster.HIGHEST_PRIORITY - priority)}"
 
     def training_threads(self, wildcards: Any) -> int:
         """Return the cores of a training."""
@@ -298,42 +222,15 @@ class Jobs:
         """Return the GPUs of a training."""
         return count_gpus(self._get_training(wildcards).device)
 
-    def training_minutes(self, wildcards: Any) -> int:
-        """Return the time limit of a training, from its speed."""
-        return request_training_minutes(self.config, self.plan.runs[wildcards.run], Path())
-
     def _get_training(self, wildcards: Any) -> Any:
         """Return the settings `training` of a run's model."""
         return self.config.models[self.plan.runs[wildcards.run].model].training
 
     # --- translation and scores ---------------------------------------------------------------------------------
 
-    def model_of_run(self, wildcards: Any) -> list[str]:
-        """Return the files of a run's model."""
-        return self.paths.model_files([wildcards.run])
-
-    def model_folder_of_run(self, wildcards: Any) -> str:
-        """Return the folder of a run's model."""
-        return self.paths.model_folder(wildcards.run)
-
-    def member_models(self, wildcards: Any) -> list[str]:
-        """Return the files of the models that translate together as a system."""
-        return self.paths.model_files(self.plan.systems[wildcards.system].members)
-
-    def member_arguments(self, wildcards: Any) -> list[str]:
-        """Return the arguments after `--model` for the models of a system."""
-        return self._model_arguments(self.plan.systems[wildcards.system])
-
-    def _model_arguments(self, system: Any) -> list[str]:
+    def list_model_arguments(self, system: Any) -> list[str]:
+        """Return the arguments after `--model` for the models of a system, or of an entry of `rescored`."""
         return options.list_model_arguments(map(self.paths.model_folder, system.members), system.average)
-
-    def search_settings(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings that decide a system's translations."""
-        return self.plan.systems[wildcards.system].decoding.deciding_fields()
-
-    def search_json(self, wildcards: Any, input: Any) -> str:
-        """Return all settings of a system's search, for the command line."""
-        return self.plan.systems[wildcards.system].decoding.model_dump_json()
 
     def translation_threads(self, wildcards: Any) -> int:
         """Return the cores of a translation."""
@@ -343,41 +240,11 @@ class Jobs:
         """Return the GPUs of a translation."""
         return count_gpus(self.plan.systems[wildcards.system].decoding.device)
 
-    def system_model(self, wildcards: Any) -> str:
-        """Return the name of a system's entry in the settings."""
-        return self.plan.systems[wildcards.system].model
-
-    def system_seed(self, wildcards: Any) -> int | None:
-        """Return the seed of a run; None for an ensemble, or a run with another decoding."""
-        return self.plan.systems[wildcards.system].seed
-
     def system_options(self, wildcards: Any) -> str:
         """Return the options with a system's name and seed, which its scores record."""
-        names = [("name", self.system_model(wildcards)), ("seed", self.system_seed(wildcards))]
-        return options.format_options(names)
-
-    def text_of_system(self, wildcards: Any) -> str:
-        """Return the text of a system's translations."""
-        return self.paths.plain_text_translations(wildcards.set, wildcards.system)
+        system = self.plan.systems[wildcards.system]
+        return options.format_options([("name", system.model), ("seed", system.seed)])
 
     def select_moses_settings(self, *keys: str) -> dict[str, Any]:
         """Return the settings of a job of Moses: these keys of the block `moses`."""
         return self.config.moses.model_dump(include=set(keys))
-
-    # --- n-best lists -------------------------------------------------------------------------------------------
-
-    def n_best_list(self, wildcards: Any) -> str:
-        """Return the n-best lists that are rescored."""
-        return self.paths.n_best_list(wildcards.rescored)
-
-    def rescoring_models(self, wildcards: Any) -> list[str]:
-        """Return the files of the models that rescore."""
-        return self.paths.model_files(self.config.rescored[wildcards.rescored].members or [])
-
-    def rescoring_arguments(self, wildcards: Any) -> list[str]:
-        """Return the arguments after `--model` for the models that rescore."""
-        return self._model_arguments(self.config.rescored[wildcards.rescored])
-
-    def rescoring_weight(self, wildcards: Any) -> float:
-        """Return the weight of the models in the interpolated score."""
-        return self.config.rescored[wildcards.rescored].weight

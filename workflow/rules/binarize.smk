@@ -22,15 +22,15 @@ if PREPARED_CORPORA:
             mem_mb=scale_memory(jobs.data_memory),
             runtime=scale_minutes(30, per_input_gb=60),
         params:
-            settings=jobs.vocabulary_settings,
+            settings=lambda wildcards: job_settings.get_vocabulary_settings(CONFIG, wildcards.language),
         script:
             "../scripts/vocabulary.py"
 
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
-            source=jobs.source_of_split,
-            target=jobs.target_of_split,
+            source=lambda wildcards: paths.training_files(wildcards.split, SOURCE),
+            target=lambda wildcards: paths.training_files(wildcards.split, TARGET),
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
@@ -41,6 +41,6 @@ if PREPARED_CORPORA:
             mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
             runtime=scale_minutes(60, per_input_gb=60),
         params:
-            settings=jobs.bitext_settings,
+            settings=lambda wildcards: job_settings.get_bitext_settings(CONFIG, wildcards.split),
         script:
             "../scripts/binarize.py"

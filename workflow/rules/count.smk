@@ -21,15 +21,15 @@ if PREPARED_CORPORA:
     rule overlap:
         """Count the pairs of a training corpus that share a side with the development or test text."""
         input:
-            source=jobs.source_of_corpus,
-            target=jobs.target_of_corpus,
+            source=lambda wildcards: paths.token_files([wildcards.corpus], SOURCE),
+            target=lambda wildcards: paths.token_files([wildcards.corpus], TARGET),
             held_out_source=paths.token_files([*CONFIG.use.dev, *CONFIG.use.test], SOURCE),
             held_out_target=paths.token_files([*CONFIG.use.dev, *CONFIG.use.test], TARGET),
         output:
             counts="data/overlap/{corpus}.json",
         log:
             "logs/count/overlap.{corpus}.log",
-        threads: jobs.corpus_threads
+        threads: lambda wildcards: jobs.shard_threads(wildcards.corpus)
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),

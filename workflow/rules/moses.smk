@@ -47,8 +47,8 @@ if CONFIG.moses.enabled:
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
-            source=jobs.source_of_split,
-            target=jobs.target_of_split,
+            source=lambda wildcards: paths.training_files(wildcards.split, SOURCE),
+            target=lambda wildcards: paths.training_files(wildcards.split, TARGET),
         output:
             source=f"moses/{{split}}.{SOURCE}",
             target=f"moses/{{split}}.{TARGET}",
@@ -158,7 +158,7 @@ if CONFIG.moses.enabled:
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=jobs.source_of_set,
+            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             translations="translations/{set}/moses.txt",
@@ -177,7 +177,7 @@ if CONFIG.moses.enabled:
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=jobs.source_of_set,
+            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             n_best_lists="moses/{set}/n_best.gz",
@@ -278,7 +278,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=jobs.source_of_set,
+            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             translations=f"translations/{{set}}/{PHRASE_BASED_WITH_RNNENC}.txt",

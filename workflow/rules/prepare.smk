@@ -99,7 +99,7 @@ if MONOLINGUAL_CORPORA:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
         params:
-            settings=jobs.preparation_settings,
+            settings=lambda wildcards: job_settings.get_preparation_settings(CONFIG, wildcards.corpus),
         script:
             "../scripts/prepare_monolingual.py"
 
@@ -128,6 +128,6 @@ if PREPARED_CORPORA:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
         params:
-            settings=jobs.preparation_settings,
+            settings=lambda wildcards: job_settings.get_preparation_settings(CONFIG, wildcards.corpus),
         script:
             "../scripts/prepare.py"

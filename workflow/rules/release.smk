@@ -8,7 +8,7 @@ Out: models/RUN/text.json, models/RUN/README.md, releases/RUN.tar.zst.
 rule text_settings:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
-        model=jobs.model_of_run,
+        model=lambda wildcards: paths.model_files([wildcards.run]),
     output:
         text="models/{run}/text.json",
     log:

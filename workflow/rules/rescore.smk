@@ -12,9 +12,9 @@ if CONFIG.use.rescored:
     rule rescore:
         """Interpolate the models' log-probabilities with the scores of n-best lists."""
         input:
-            model=jobs.rescoring_models,
+            model=lambda wildcards: paths.model_files(CONFIG.rescored[wildcards.rescored].members),
             source=paths.set_file("test", SOURCE),
-            n_best_lists=jobs.n_best_list,
+            n_best_lists=lambda wildcards: paths.n_best_list(wildcards.rescored),
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
             n_best_lists="rescored/{rescored}.nbest.gz",
@@ -26,8 +26,8 @@ if CONFIG.use.rescored:
         resources:
             **jobs.model_resources,
         params:
-            model_arguments=jobs.rescoring_arguments,
-            weight=jobs.rescoring_weight,
+            model_arguments=lambda wildcards: jobs.list_model_arguments(CONFIG.rescored[wildcards.rescored]),
+            weight=lambda wildcards: CONFIG.rescored[wildcards.rescored].weight,
             stamps=jobs.file_stamps,
             pretrained=jobs.pretrained_stamps,
             options=not_compared(
@@ -45,7 +45,7 @@ if CONFIG.use.rescored:
         input:
             source=paths.set_file("test", SOURCE),
             reference=paths.set_file("test", TARGET),
-            n_best_lists=jobs.n_best_list,
+            n_best_lists=lambda wildcards: paths.n_best_list(wildcards.rescored),
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:

@@ -93,7 +93,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             mem_mb=scale_memory(4000),
             runtime=scale_minutes(30),
         params:
-            settings=jobs.budget_settings,
+            settings=lambda wildcards: job_settings.get_budget_settings(CONFIG, wildcards.budget),
         script:
             "../scripts/threshold.py"
 

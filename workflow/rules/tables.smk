@@ -71,7 +71,7 @@ if CONFIG.sentence_vectors:
     rule vectors:
         """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
         input:
-            model=jobs.model_of_run,
+            model=lambda wildcards: paths.model_files([wildcards.run]),
         output:
             coordinates="vectors/{run}.tsv",
         log:
@@ -80,7 +80,7 @@ if CONFIG.sentence_vectors:
         resources:
             **jobs.model_resources,
         params:
-            model=jobs.model_folder_of_run,
+            model=lambda wildcards: paths.model_folder(wildcards.run),
             # a line for each sentence, and an empty line between panels
             lines=literal_text("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
             stamps=jobs.pretrained_stamps,

@@ -4,7 +4,7 @@ In:  data/binary, data/vocabulary.
 Out: models/RUN/: weights, settings, history, summary, vocabularies.
 """
 
-from pipeline.monitor.forecast import count_training_retries
+from pipeline.monitor.forecast import count_training_retries, request_training_minutes
 
 # On one machine a failed training is not repeated, since its user sees the error. In a job of a cluster there are no retries
 # either: Snakemake would count the rule's attempts there once more.
@@ -34,21 +34,24 @@ rule train:
         target_vocabulary="models/{run}/target.tsv",
     log:
         "logs/train/{run}.log",
-    priority: jobs.training_priority
+    priority: lambda wildcards: cluster.get_priority(CONFIG, plan.runs[wildcards.run])
     retries: RETRIES
     threads: jobs.training_threads
     resources:
         gpu=jobs.training_gpus,
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=jobs.training_minutes,
+        runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run], Path()),
         time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.
         slurm_extra=jobs.nice_option,
     params:
-        settings=jobs.training_settings,
-        settings_json=jobs.training_json,
-        train=jobs.train_folder,
-        dev=jobs.dev_folder,
+        settings=lambda wildcards: job_settings.get_training_settings(CONFIG, plan.runs[wildcards.run]),
+        # not compared: a function of `input`
+        settings_json=lambda wildcards, input: run_settings(
+            CONFIG, plan.runs[wildcards.run]
+        ).model_dump_json(),
+        train=lambda wildcards, input: os.path.dirname(input.train[0]),
+        dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
         continue_from=jobs.continue_from_option,
         shared_stores=not_compared(SHARED_STORES),
     shell:

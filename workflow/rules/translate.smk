@@ -9,7 +9,7 @@ if "dev" in SETS:
     rule dev_text:
         """Join one side of the development corpora, to be translated as one text."""
         input:
-            tokens=jobs.dev_tokens,
+            tokens=lambda wildcards: paths.token_files(CONFIG.use.dev, wildcards.language),
         output:
             text="data/dev.{language}.zst",
         log:
@@ -25,9 +25,9 @@ if "dev" in SETS:
 rule translate:
     """Translate a set. Mode `all`: all sentences. Mode `no_unk`: those without unknown words, and [UNK] is forbidden."""
     input:
-        model=jobs.member_models,
-        source=jobs.source_of_set,
-        reference=jobs.reference_of_set,
+        model=lambda wildcards: paths.model_files(plan.systems[wildcards.system].members),
+        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
     output:
         translations="translations/{set}/{system}.{mode}.jsonl",
         provenance="translations/{set}/{system}.{mode}.provenance.json",
@@ -40,9 +40,10 @@ rule translate:
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         time_limit_key="translate_hours",
     params:
-        settings=jobs.search_settings,
-        settings_json=jobs.search_json,
-        model_arguments=jobs.member_arguments,
+        settings=lambda wildcards: plan.systems[wildcards.system].decoding.deciding_fields(),
+        # not compared: a function of `input`
+        settings_json=lambda wildcards, input: plan.systems[wildcards.system].decoding.model_dump_json(),
+        model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
         stamps=jobs.pretrained_stamps,
     shell:
         "NMT_LOG={log:q} nmt test-set decode --model {params.model_arguments:q} --source {input.source:q}"
@@ -53,7 +54,7 @@ rule translate:
 rule align:
     """Write a model's attention while it reads the reference of the test set instead of translating (forced decoding)."""
     input:
-        model=jobs.model_of_run,
+        model=lambda wildcards: paths.model_files([wildcards.run]),
         source=paths.set_file("test", SOURCE),
         target=paths.set_file("test", TARGET),
     output:
@@ -68,7 +69,7 @@ rule align:
     resources:
         **jobs.model_resources,
     params:
-        model=jobs.model_folder_of_run,
+        model=lambda wildcards: paths.model_folder(wildcards.run),
         stamps=jobs.pretrained_stamps,
         options=jobs.decoding_options,
     shell:
@@ -79,7 +80,7 @@ rule align:
 rule perplexity:
     """Measure the perplexity of the test set's reference (Sutskever et al., 2014, Sec. 3.3)."""
     input:
-        model=jobs.member_models,
+        model=lambda wildcards: paths.model_files(plan.systems[wildcards.system].members),
         source=paths.set_file("test", SOURCE),
         reference=paths.set_file("test", TARGET),
     output:
@@ -90,7 +91,7 @@ rule perplexity:
     resources:
         **jobs.model_resources,
     params:
-        model_arguments=jobs.member_arguments,
+        model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
         name_and_seed=jobs.system_options,
         stamps=jobs.pretrained_stamps,
         options=jobs.decoding_options,
@@ -105,16 +106,16 @@ rule bleu:
     input:
         all="translations/{set}/{system}.all.jsonl",
         no_unk="translations/{set}/{system}.no_unk.jsonl",
-        source=jobs.source_of_set,
-        reference=jobs.reference_of_set,
+        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
     output:
         scores="scores/{set}/{system}.json",
     log:
         "logs/score/{set}/{system}.log",
     localrule: True
     params:
-        model=jobs.system_model,
-        seed=jobs.system_seed,
+        model=lambda wildcards: plan.systems[wildcards.system].model,
+        seed=lambda wildcards: plan.systems[wildcards.system].seed,
     script:
         "../scripts/bleu.py"
 
@@ -128,11 +129,11 @@ for systems_of_set in plan.text_only_systems.values():
 rule bleu_of_text:
     """Compute the same scores from a plain text: of Moses, measured here or given, or of rescored n-best lists."""
     input:
-        text=jobs.text_of_system,
+        text=lambda wildcards: paths.plain_text_translations(wildcards.set, wildcards.system),
         # the sentences without unknown words are those of the first model
         no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
-        source=jobs.source_of_set,
-        reference=jobs.reference_of_set,
+        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
     output:
         scores="scores/{set}/{system}.json",
     log:
