@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _MAX_CHARACTERS = 2000
-_UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, on which a terminal would act, and halves of surrogate pairs, which cannot be encoded."""
+_UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Line ends and other control characters, on which a terminal would act, and halves of surrogate pairs, which cannot be
+encoded. The tab is none of them."""
 
 
 def printable(text: str) -> str:
-    """Return text that is safe for a terminal: control characters as escapes, and limited in length."""
+    """Return text as one line that is safe for a terminal: control characters as escapes, and limited in length."""
     safe_text = _UNSAFE_CHARACTER.sub(lambda match: ascii(match[0])[1:-1], text[:_MAX_CHARACTERS])
     return safe_text if len(text) <= _MAX_CHARACTERS else f"{safe_text}..."
 
@@ -29,7 +30,7 @@ class UserError(Exception):
     """
 
     def __str__(self) -> str:
-        return "\n".join(printable(str(problem)).replace("\n", "\\n") for problem in self.args)
+        return "\n".join(printable(str(problem)) for problem in self.args)
 
 
 RECURRING_ERROR_END = "; tried again, it would end the same"

@@ -101,7 +101,6 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
     if text.startswith("Usage:"):
         return text
     _, mark, line = text.rpartition("error: ")
-    assert mark and line.endswith("\n") and printable(line[:1500]) == line[:1500] and line.count("\n") == 1, (
-        text
-    )
+    problem = line.removesuffix("\n")
+    assert mark and problem != line and printable(problem[:1500]) == problem[:1500], text
     return line

@@ -66,7 +66,7 @@ def keep_package(experiment: Path, folder: Path) -> None:
     """Copy the package of a finished run to `folder`, make its tables again, and record where they come from.
 
     Raises:
-        UserError: `nmt verify` finds a problem in the package.
+        UserError: `nmt verify` finds a problem in the package, or it was made with code that no commit has.
     """
     results = experiment / "results"
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
@@ -74,14 +74,16 @@ def keep_package(experiment: Path, folder: Path) -> None:
         verdict = verify_results(results, Path(scratch) / "text")
         if verdict.problems:
             raise UserError(*verdict.problems)
+        if verdict.unknown_code:
+            raise UserError(f"{verdict.unknown_code}; run it again in a clean checkout")
         # outside of the checkout, since the record says whether files of the checkout differ from its commit
         built_package = Path(scratch) / "package"
-        _build_package(results, experiment / "data" / "archives", built_package)
+        build_package(results, experiment / "data" / "archives", built_package)
         shutil.rmtree(folder, ignore_errors=True)
         shutil.move(built_package, folder)
 
 
-def _build_package(results: Path, archive_folder: Path, folder: Path) -> None:
+def build_package(results: Path, archive_folder: Path, folder: Path) -> None:
     """Copy the package without its large files, make its tables anew, and describe its files in an RO-Crate."""
     files = [path for path in results.rglob("*") if path.is_file()]
     for source in sorted(files):

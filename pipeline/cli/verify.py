@@ -35,15 +35,11 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
     from pipeline.results.verify import verify_results
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = verify_results(results, Path(scratch), archives)
+        verdict = verify_results(results, Path(scratch), archives, output)
     for note in verdict.notes:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:
         click.echo(printable(problem))
-    if output and verdict.inputs:
-        from pipeline.results.tables_and_figures import write_tables_and_figures
-
-        write_tables_and_figures(verdict.inputs, output)
     if verdict.problems:
         sys.exit(1)
     click.echo(verdict.conclusion)

@@ -10,17 +10,17 @@ from typing import Any
 
 from nmt.io.files import read_json
 from nmt.settings.base import read_settings
-from nmt.settings.training import ModelRun
+from nmt.settings.training import ModelRun, Training
 from nmt.store.model_folder import HISTORY, SETTINGS, SUMMARY
 from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
 UNPROVEN = (
-    "invented translations, attention, perplexity, sentence vectors and histories, training NLL, machines, counts of"
-    " text, choice of settings, figures and pages"
+    "the package itself (its settings, vocabularies, trainings and translations), figures and pages, which are their"
+    " author's word"
 )
-"""What `nmt verify` does not prove, as its conclusion says; docs/publishing.md has the reasons."""
+"""What `nmt verify` does not prove, as its conclusion says (docs/publishing.md)."""
 
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
@@ -32,6 +32,9 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         settings_path = inputs.package.run_file(name, SETTINGS)
         settings = read_settings(ModelRun, settings_path)
         yield from _list_differences(path, summary, settings_path, settings.summary_fields())
+        if not _can_end(settings.training, summary):
+            end = f"{summary['updates']:,} updates, stopped by {summary['stopped_by']}"
+            yield f"{path}: {end}: a training with the settings in {settings_path} ends otherwise"
         yield from _compare_with_history(path, summary, inputs.package.run_file(name, HISTORY))
         runs.append((path, summary, settings))
 
@@ -42,6 +45,15 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         same_settings = settings.fingerprint_fields() == earlier_settings.fingerprint_fields()
         if not (same_settings and _may_share_weights(summary, earlier_summary)):
             yield f"{path}: the same weights as {earlier_path}, although that is a different training"
+
+
+def _can_end(training: Training, summary: Summary) -> bool:
+    """Return whether a training with these settings can end with the updates, and for the reason, of a summary."""
+    updates, reason = summary["updates"], summary["stopped_by"]
+    if reason == "updates":
+        return bool(updates == training.updates)
+    limit = training.epochs if reason == "epochs" else training.patience
+    return limit is not None and updates <= training.updates
 
 
 def _may_share_weights(summary: Summary, earlier_summary: Summary) -> bool:

@@ -17,7 +17,7 @@ MODES = ("all", "no_unk")
 _DROPPED_KEYS = ("n_best", "word_log_probabilities")
 """Fields that translations in a package do not have, since no table needs them."""
 _FOLDERS = (
-    "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/",
+    "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/",
 )  # fmt: skip
 _FILES = ("config.json", "corpora.json")
 
@@ -40,10 +40,6 @@ class ReplicationPackage:
     def corpus_counts(self) -> Path:
         """The counts of the corpora; pretrained models come without them."""
         return self.folder / "corpora.json"
-
-    def paper(self, name: str) -> Path:
-        """Return the file of a paper: its tables, and what it reports."""
-        return self.folder / "papers" / f"{name}.yaml"
 
     def text(self, set_name: str, language: str) -> Path:
         """Return one side of the tokenized text of a set."""

@@ -4,7 +4,7 @@ A run checks its package before it makes tables from it, and `nmt verify` checks
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.tables_and_figures import list_package_outputs
 
 
 def find_contradictions(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each contradiction between a package and its settings, or within the package."""
     yield from check_translations(inputs)
     yield from check_sentences(inputs)
+    yield from check_alignments(inputs)
     if not inputs.config.pretrained.models:  # those were trained with settings of their own
         yield from check_training_text(inputs)
         yield from check_trainings(inputs)
@@ -133,6 +135,10 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
                 yield f"{file}: of another column of Table 1 than {translations}"
             if [model["sha256"] for model in provenance["models"]] != member_checksums:
                 yield f"{file}: made with other weights than the summaries of its models name"
+            expected_names = list(system.members), system.average
+            names = [model["name"] for model in provenance["models"]]
+            if (names, provenance.get("average", "probability")) != expected_names:
+                yield f"{file}: other models, or another average, than {package.configuration} says of {system.name}"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
@@ -152,6 +158,37 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
             counts = {record.line: record.source_unknown for record in read_translations(file)}
             if counts != expected_counts[mode]:
                 yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
+            if read_provenance(file)["sentences"] != len(counts):
+                yield f"{provenance_path(file)}: another number of sentences than {file} has"
+
+
+def check_alignments(inputs: Inputs) -> Iterator[str]:
+    """Yield a line for each file of attention that is not of the words of the test text and its reference."""
+    sides = inputs.text_path("source", "test"), inputs.text_path("reference", "test")
+    for run in list_package_outputs(inputs).aligned_runs:
+        file = inputs.package.alignments(run)
+        expected_words = [(split_words(source), split_words(target)) for source, target in read_pairs(*sides)]
+        words = [(record.source, record.target) for record in read_translations(file)]
+        if words != expected_words:
+            yield f"{file}: attention of other words than those of the test text"
+
+
+def describe_unknown_code(inputs: Inputs) -> str:
+    """Return a line about trainings and translations whose code no commit has, or "" if there are none."""
+    training_codes = [summary["made_with"]["code"] for summary in chain(*inputs.summaries().values())]
+    translation_codes = []
+    for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):
+        provenance = read_provenance(inputs.package.translations(set_name, system, mode))
+        translation_codes.append(provenance["made_with"]["code"])
+
+    counts = []
+    for name, codes in (("trainings", training_codes), ("files of translations", translation_codes)):
+        unknown_count = sum(not code["commit"] or code["dirty"] is not False for code in codes)
+        if unknown_count:
+            counts.append(f"{unknown_count} of {len(codes)} {name}")
+    if not counts:
+        return ""
+    return f"{inputs.package.folder}: {' and '.join(counts)} were made with code that differs from any commit"
 
 
 def _count_unknown_by_line(

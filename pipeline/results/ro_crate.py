@@ -7,14 +7,17 @@ same files give the same bytes: the date is that of the newest file.
 
 import hashlib
 import mimetypes
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nmt.errors import UserError, errors_as_user_error
 from nmt.evaluation.translations import provenance_path, read_provenance
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import format_version
+from nmt.settings.base import shorten
 from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.catalogue import Archive, hide_secrets
 from pipeline.config.experiment import list_archives
@@ -32,6 +35,9 @@ CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSES = "https://spdx.org/licenses/"
 
+MAX_JSON_BYTES = 1 << 24
+"""Maximum size of a JSON file of somebody else, of which a byte may become 30 bytes in memory."""
+
 Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""
 EntityReference = dict[str, str]
@@ -46,17 +52,30 @@ def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
 
     files: the files that this run wrote.
     """
-    record = results / RECORD
-    if not record.is_file():
+    if not (results / RECORD).is_file():
         return []
+    recorded_names = {name for name, entity in read_crate(results).items() if entity["@type"] == "File"}
+
+    # The record may come from somebody else. So it only chooses among the files that are in the folder: its names may
+    # lead out of it, and so may links.
     former_files = []
-    for entity in read_json(record)["@graph"]:
-        path = results / entity["@id"]
-        is_former = entity["@type"] == "File" and path not in files
-        if is_former and path.is_file():
+    for path in sorted(results.rglob("*")):
+        is_file = stat.S_ISREG(path.lstat().st_mode)
+        if is_file and path not in files and path.relative_to(results).as_posix() in recorded_names:
             path.unlink()
             former_files.append(path)
-    return sorted(former_files)
+    return former_files
+
+
+def read_crate(results: Path) -> dict[str, Entity]:
+    """Return the entities of the record of a results folder by their ids."""
+    record = results / RECORD
+    if not record.is_file() or record.is_symlink():
+        raise UserError(f"{record}: no such file; expected the record that a run makes last")
+    if record.stat().st_size > MAX_JSON_BYTES:
+        raise UserError(f"{record}: more than {MAX_JSON_BYTES:,} bytes; too large to be read")
+    with errors_as_user_error(record, KeyError, TypeError):
+        return {entity["@id"]: {"@type": None, **entity} for entity in read_json(record)["@graph"]}
 
 
 def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
@@ -67,8 +86,45 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         files: the files to record.
         archives: the folder of the downloads, with a record of each.
     """
-    inputs = Inputs(ReplicationPackage(results))
+    entities = make_entities(Inputs(ReplicationPackage(results)), files, archives)
+    write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": list(entities.values())})
+
+
+def find_false_entries(inputs: Inputs, crate: Mapping[str, Entity], files: Sequence[Path]) -> Iterator[str]:
+    """Yield a line for each entity of a record that is not as the package says.
+
+    Files are compared by their checksums. Further entities and values are their author's, and so are the date and what
+    was downloaded.
+
+    Args:
+        inputs: the package.
+        crate: the entities of the record by their ids.
+        files: the files that the record names.
+    """
+    config = inputs.config
+    own_values = {"datePublished", "encodingFormat"}
+    downloads = {hide_secrets(archive.url) for archive in config.archives.values()}
+    for identifier, entity in make_entities(inputs, files, archives=None).items():
+        if entity["@type"] == "File" or identifier in downloads:
+            continue
+        if identifier not in crate:
+            yield f"{inputs.package.folder / RECORD}: has no {identifier}, which the package has"
+            continue
+        published_entity = crate[identifier]
+        for name, value in entity.items():
+            if name not in own_values and published_entity.get(name) != value:
+                found = shorten(repr(published_entity.get(name)))
+                yield f"{inputs.package.folder / RECORD}: {identifier}: {name} is {found}, not as the package says"
+                break
+
+
+def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) -> dict[str, Entity]:
+    """Return the entities of the record of a package by their ids.
+
+    files, archives: see `write_crate`; without `archives`, downloads have the checksums of the settings.
+    """
     config, package = inputs.config, inputs.package
+    results = package.folder
     crate = _Crate(results)
 
     # 1. the files and where their text comes from
@@ -112,7 +168,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         hasPart=file_references,
         mentions=actions,
     )
-    write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": list(crate.entities.values())})
+    return crate.entities
 
 
 class _Crate:
@@ -152,9 +208,9 @@ class _Crate:
             return self.add(f"{LICENSES}{identifier}", "CreativeWork", name=identifier)
         return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
-    def add_archive(self, archive: Archive, folder: Path) -> EntityReference:
+    def add_archive(self, archive: Archive, folder: Path | None) -> EntityReference:
         """Add an archive: size and checksums as its download recorded them, or else those of the settings."""
-        record = read_download_record(folder / archive.path)
+        record = read_download_record(folder / archive.path) if folder else None
         file_facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
 
         # Passwords and signatures in addresses are secret, and paths on this machine are private.

@@ -1,44 +1,43 @@
 """Verification of published results: whether they match their record, and follow from the replication package.
 
-Checksums compare the files with `ro-crate-metadata.json`. Tables and test text are made again in this process, and the
-settings, texts and vocabularies are compared with those of each model's training and decoding. The package comes from
-somebody else, so it decides nothing of what is read or run: only plain files in its folder are read, no links and no
-pipes; what papers report, and entries of corpora and archives that this checkout has, are the checkout's.
+Checksums compare the files with `ro-crate-metadata.json`. Tables, test text and the record itself are made again in
+this process, and the settings, texts and vocabularies are compared with those of each model's training and decoding.
+The package comes from somebody else, so it decides nothing of what is read or run: only plain files in its folder are
+read, up to a size, no links and no pipes; what papers report, and entries of corpora and archives that this checkout
+has, are the checkout's.
 """
 
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nmt.environment import REPOSITORY
-from nmt.errors import UserError, errors_as_user_error
-from nmt.io.files import read_json, sha256
+from nmt.errors import UserError
+from nmt.io.files import sha256
 from nmt.io.system import describe_code, format_version, package_versions
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import open_lines, read_lines
 from nmt.settings.base import flatten, format_value
-from pipeline.config.job_settings import get_preparation_settings
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings
-from pipeline.download.extraction import Side, extract_corpus
-from pipeline.grammar.corpus import write_corpus
-from pipeline.preparation import prepare_shard
+from pipeline.results.differences import describe_difference
 from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
+from pipeline.results.original_text import MissingArchiveError, compare_text, make_original_text
 from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage, belongs_to_package
-from pipeline.results.papers import PAPERS_FOLDER, read_paper
-from pipeline.results.provenance import find_contradictions
-from pipeline.results.ro_crate import RECORD, REPORT
-from pipeline.results.tables_and_figures import list_text_files
+from pipeline.results.provenance import describe_unknown_code, find_contradictions
+from pipeline.results.ro_crate import MAX_JSON_BYTES, RECORD, REPORT, Entity, find_false_entries, read_crate
+from pipeline.results.tables_and_figures import list_text_files, write_tables_and_figures
 
+MAX_BYTES, MAX_LINES = 1 << 30, 1_000_000
+"""Maximum bytes and lines of the whole package, decompressed."""
+_MAX_LISTED = 3
+"""Number of differing settings that a note lists."""
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
-_MAX_QUOTED_CHARACTERS = 120
-"""Length of a line that a problem quotes."""
 NOT_REMADE = (RECORD, TABLES_PROVENANCE, "README.md")
 """Files of a results folder that do not follow from the package."""
 NOT_RECORDED = (RECORD, "README.md")
@@ -47,15 +46,17 @@ NOT_RECORDED = (RECORD, "README.md")
 
 @dataclass
 class Verdict:
-    """The result of a verification.
+    """The result of a verification, which its steps fill.
 
     problems: one line each. notes: lines about facts that are no problems. conclusion: a line about what was checked.
-    inputs: the package, unless it has links or special files, which are not read.
+    unknown_code: a line about results of code that no commit has, or "". inputs: the package, unless it has files that
+    are not read.
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     conclusion: str = ""
+    unknown_code: str = ""
     inputs: Inputs | None = None
 
     @contextmanager
@@ -68,7 +69,9 @@ class Verdict:
             self.problems.append(" ".join(f"{problem}: {kind}{error}".split()))
 
 
-def verify_results(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
+def verify_results(
+    results: Path, scratch: Path, archives: Path | None = None, output: Path | None = None
+) -> Verdict:
     """Check the checksums, the settings, the tables and the test text of a results folder.
 
     Args:
@@ -76,14 +79,15 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
         scratch: an empty folder in which the test text is made again.
         archives: the folder of the downloaded archives, from which the test text is made again; None: only text
             that the project's grammar generates is made again.
+        output: gets the tables and figures that are made again.
 
     Raises:
         UserError: the folder has no readable record.
     """
     # 1. files as they were recorded
     verdict = Verdict()
-    files, special_files = _list_files(results)
-    crate = read_crate(results / RECORD)
+    files, unreadable_files = _list_files(results)
+    crate = read_crate(results)
     checksums = {}
     for name, entity in crate.items():
         if entity["@type"] == "File" and entity.get("sha256"):
@@ -94,23 +98,27 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
     # 2. what follows from the package, if all of its files may be read
-    for name in special_files:
-        verdict.problems.append(
-            f"{results / name}: a link or special file; remove it: only plain files are read"
-        )
-    if not special_files:
+    unreadable_files = unreadable_files or list(_find_large_files(results, files))
+    verdict.problems += unreadable_files
+    if not unreadable_files:
         verdict.inputs = Inputs(ReplicationPackage(results))
-        reproduction = _Reproduction(
-            verdict.inputs, files, scratch=scratch, archives=archives, verdict=verdict
-        )
         with verdict.errors_as_problem("nothing can be made again"):
-            verdict.conclusion += reproduction.check_package()
+            _check_package(verdict.inputs, files, scratch, archives, verdict)
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.inputs)
+        if not verdict.problems:  # otherwise, the record of other files would have other entries
+            with verdict.errors_as_problem("the record cannot be made again"):
+                recorded_files = [results / name for name in checksums]
+                verdict.problems += find_false_entries(verdict.inputs, crate, recorded_files)
+        if output:
+            with verdict.errors_as_problem(f"{output}: tables and figures cannot be written"):
+                write_tables_and_figures(verdict.inputs, output)
 
-    # 3. notes: files without a checksum, and other versions of code and packages
+    # 3. notes: files without a checksum, unknown code, and other versions of code and packages
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
         verdict.notes.append(f"{results / name}: not in the record")
+    if verdict.unknown_code:
+        verdict.notes.append(verdict.unknown_code)
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
     verdict.conclusion += f"; taken on trust: {UNPROVEN}"
@@ -121,27 +129,37 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
 
 
 def _list_files(results: Path) -> tuple[set[str], list[str]]:
-    """Return the names of the plain files, and of links and special files; links are not followed."""
+    """Return the names of the plain files, and a line for each link or special file; links are not followed."""
     files, special_files = set(), []
     for path in sorted(results.rglob("*")):
         mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
         if stat.S_ISREG(mode):
             files.add(name)
         elif not stat.S_ISDIR(mode):
-            special_files.append(name)
+            special_files.append(f"{path}: a link or special file; remove it: only plain files are read")
     return files, special_files
 
 
-Entity = dict[str, Any]
-"""The record's values of a file, a program or anything else."""
-
-
-def read_crate(record: Path) -> dict[str, Entity]:
-    """Return the entities of the record by their ids."""
-    if not record.is_file() or record.is_symlink():
-        raise UserError(f"{record}: no such file; expected the record that a run makes last")
-    with errors_as_user_error(record, KeyError, TypeError):
-        return {entity["@id"]: {"@type": None, **entity} for entity in read_json(record)["@graph"]}
+def _find_large_files(results: Path, files: set[str]) -> Iterator[str]:
+    """Yield a line if files that are read would fill the memory: compressed, a few bytes may be lines without end."""
+    byte_count = line_count = 0
+    for name in sorted(files):
+        path = results / name
+        is_json = name.endswith(".json")
+        if is_json and path.stat().st_size > MAX_JSON_BYTES:
+            yield f"{path}: more than {MAX_JSON_BYTES:,} bytes of JSON; too large to be read"
+            return
+        if is_json or not belongs_to_package(name):
+            continue
+        # A damaged file is reported where it is read.
+        with suppress(UserError), open_lines(path) as lines:
+            for line in lines:
+                byte_count += len(line)
+                line_count += 1
+                if byte_count > MAX_BYTES or line_count > MAX_LINES:
+                    limit = f"{MAX_LINES:,} lines or {MAX_BYTES:,} bytes"
+                    yield f"{path}: the package has more than {limit}, decompressed; too large to be read"
+                    return
 
 
 def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]) -> Iterator[str]:
@@ -172,206 +190,96 @@ def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
 # --- what follows from the package ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Reproduction:
-    """Makes the tables and the text of a package again, and reports differences to the verdict.
+def _check_package(
+    inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, verdict: Verdict
+) -> None:
+    """Check settings, tables and text of a package, and add to the conclusion what was made again.
 
     files: names of the plain files of the results. scratch, archives: as for `verify_results`.
     """
+    config, package = inputs.config, inputs.package
+    verdict.notes += compare_with_experiments(config, package.folder)
+    with verdict.errors_as_problem("trainings and translations cannot be checked"):
+        verdict.problems += find_contradictions(inputs)
+        verdict.unknown_code = describe_unknown_code(inputs)
 
-    inputs: Inputs
-    files: set[str]
-    scratch: Path
-    archives: Path | None
-    verdict: Verdict
-
-    def check_package(self) -> str:
-        """Check settings, tables and text of the package. Return the end of the conclusion: what was made again."""
-        config, package, verdict = self.inputs.config, self.inputs.package, self.verdict
-        verdict.notes += compare_with_experiments(config, package.folder)
-        with verdict.errors_as_problem("trainings and translations cannot be checked"):
-            verdict.problems += find_contradictions(self.inputs)
-
-        table_files = self._compare_tables()
-        remade_sets = [set_name for set_name in self.inputs.sets if self._compare_set(set_name)]
-        for name in config.artifacts.papers:
-            verdict.problems += check_paper(package.paper(name), PAPERS_FOLDER / f"{name}.yaml")
-
-        # files that are neither tables nor part of the package
-        unproven_files = []
-        for name in sorted(self.files.difference(table_files, NOT_REMADE)):
-            if belongs_to_package(name):
-                continue
-            if name.endswith(_TABLE_EXTENSIONS):
-                reason = f"{package.configuration} asks for no such table, so it is not made again"
-                verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
+    # tables, and the text of each set
+    table_files = _compare_tables(inputs, files, verdict)
+    remade_sets = []
+    for set_name in inputs.sets:
+        with verdict.errors_as_problem(f"the {set_name} text cannot be made again"):
+            try:
+                corpus_folders = make_original_text(inputs, set_name, scratch, archives)
+            except MissingArchiveError as error:
+                verdict.notes.append(f"the {set_name} text is not made again: {error}")
             else:
-                unproven_files.append(name)
-        if unproven_files:
-            verdict.notes.append(f"known by checksum alone: {', '.join(unproven_files)}")
+                verdict.problems += compare_text(inputs, set_name, corpus_folders)
+                remade_sets.append(set_name)
 
-        text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
-        return f"; {len(table_files)} files of tables made again identically{text}"
-
-    def _compare_tables(self) -> list[str]:
-        """Make each table again, and report its first file that differs. Return the names of all files."""
-        makers = list_text_files(self.inputs)
-        problems = self.verdict.problems
-        differing_tables = set()
-        for name, make_content in makers.items():
-            table = PurePosixPath(name).stem
-            if table in differing_tables:
-                continue  # if the CSV of a table differs, so do its other forms
-            problem_count = len(problems)
-            with self.verdict.errors_as_problem(f"{name} cannot be made again"):
-                problems += self._compare_file(name, make_content())
-            if len(problems) > problem_count:
-                differing_tables.add(table)
-        return list(makers)
-
-    def _compare_file(self, name: str, content: str) -> list[str]:
-        """Return a line if a published file is missing, or differs from `content`, which was made again."""
-        file = self.inputs.package.folder / name
-        if name not in self.files:
-            return [f"{file}: missing, but the settings ask for it"]
-        if file.read_bytes() == content.encode():
-            return []
-        lines = content.removesuffix("\n").split("\n")
-        problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
-        return problems or [f"{file}: other line ends than in the file that is made again"]
-
-    def _compare_set(self, set_name: str) -> bool:
-        """Make the text of a set again, and report differences to the package. Return whether it could be made."""
-        is_remade = False
-        with self.verdict.errors_as_problem(f"the {set_name} text cannot be made again"):
-            config, package = self.inputs.config, self.inputs.package
-            corpora = config.use.test[:1] if set_name == "test" else config.use.dev
-            line_count = sum(1 for _ in read_lines(package.text(set_name, config.languages.source)))
-            folders = [self.scratch / set_name / corpus for corpus in corpora]
-            are_remade = [self._remake_corpus(folder, line_count) for folder in folders]
-            if all(are_remade):
-                self._compare_text(set_name, folders)
-                is_remade = True
-            else:
-                advice = "give --archives, where its archive was downloaded to"
-                self.verdict.notes.append(f"the {set_name} text is not made again: {advice}")
-        return is_remade
-
-    def _compare_text(self, set_name: str, folders: Sequence[Path]) -> None:
-        """Report where the text of a set differs from what was made again in the folders of its corpora."""
-        package, languages = self.inputs.package, self.inputs.config.languages
-        remade_files = {}
-        for language in (languages.source, languages.target):
-            files = [folder / f"tokens.{language}" for folder in folders]
-            remade_files[package.text(set_name, language)] = files
-        if set_name == "test":
-            remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
-            remade_files[package.gold_alignments] = [folders[0] / "gold"]
-        # A package may lack the raw reference, and a corpus the gold alignments.
-        for published_file, files in remade_files.items():
-            is_published = published_file.relative_to(package.folder).as_posix() in self.files
-            if is_published and files[0].is_file():
-                remade_lines = chain.from_iterable(map(read_lines, files))
-                self.verdict.problems += describe_difference(
-                    published_file, read_lines(published_file), remade_lines, origin="comes from its source"
-                )
-
-    def _remake_corpus(self, folder: Path, line_count: int) -> bool:
-        """Make raw text, tokens and gold alignments of the corpus that a folder is named after, in that folder.
-
-        line_count: lines of the published text. Returns False if the archive of the corpus is missing.
-        """
-        # the corpus of the checkout, if it has one of that name: the package must not redefine it
-        name = folder.name
-        config, own_config = self.inputs.config, load_config(find_layers(REPOSITORY))
-        corpus = own_config.corpora.get(name) or config.corpora[name]
-        folder.mkdir(parents=True)
-        languages = (config.languages.source, config.languages.target)
-        raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
-        counts = folder / "counts.json"
-        grammar = corpus.grammar
-        if grammar:
-            # A package from elsewhere may ask for a text without end.
-            if grammar.pairs > line_count:
-                raise UserError(
-                    f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {line_count:,} lines"
-                )
-            write_corpus(
-                config.grammar,
-                grammar.split,
-                grammar.pairs,
-                sources=[raw_source],
-                targets=[raw_target],
-                alignments=[folder / "gold"],
-                counts=counts,
-            )
+    # files that are neither tables nor part of the package
+    unproven_files = []
+    for name in sorted(files.difference(table_files, NOT_REMADE)):
+        if belongs_to_package(name):
+            continue
+        if name.endswith(_TABLE_EXTENSIONS):
+            reason = f"{package.configuration} asks for no such table, so it is not made again"
+            verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
         else:
-            archives_by_name = config.archives | own_config.archives
-            sides = {}
-            for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
-                if self.archives is None or text.archive is None:
-                    return False
-                # A package from elsewhere must not name a file outside of the folder of archives.
-                path = PurePosixPath(archives_by_name[text.archive].path)
-                if ".." in path.parts or not (self.archives / path).is_file():
-                    return False
-                sides[side] = Side(self.archives / path, text.member, [output], text.md5)
-            extract_corpus(sides, counts, corpus.pairs)
+            unproven_files.append(name)
+    if unproven_files:
+        verdict.notes.append(f"known by checksum alone: {', '.join(unproven_files)}")
 
-        # tokenize it as the package's settings say
-        own_corpora = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
-        source_language, target_language = languages
-        prepare_shard(
-            raw=(raw_source, raw_target),
-            settings=get_preparation_settings(own_corpora, name),
-            tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
-            word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
-            counts=counts,
-        )
-        return True
+    text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
+    verdict.conclusion += f"; {len(table_files)} files of tables made again identically{text}"
 
 
-def describe_difference(
-    path: Path, written_lines: Iterable[str], remade_lines: Iterable[str], origin: str
-) -> list[str]:
-    """Return a line about the first line that differs in two texts; none if they are equal.
-
-    Args:
-        path: the file with the written lines.
-        written_lines, remade_lines: the texts.
-        origin: what the message says about the line that was made again, such as "comes from its source".
-    """
-    line_pairs = zip_longest(written_lines, remade_lines)
-    for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
-        if written_line != remade_line:
-            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {origin}"
-            return [f"{path}, line {number}: {difference}"]
-    return []
+def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:
+    """Make each table again, and report its first file that differs. Return the names of all files."""
+    makers = list_text_files(inputs)
+    differing_tables = set()
+    for name, make_content in makers.items():
+        table = PurePosixPath(name).stem
+        if table in differing_tables:
+            continue  # if the CSV of a table differs, so do its other forms
+        problem_count = len(verdict.problems)
+        with verdict.errors_as_problem(f"{name} cannot be made again"):
+            verdict.problems += _compare_file(inputs.package.folder / name, make_content(), name in files)
+        if len(verdict.problems) > problem_count:
+            differing_tables.add(table)
+    return list(makers)
 
 
-def _quote(line: str | None) -> str:
-    """Return a line in quotes, or its beginning if it is long."""
-    return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])
-
-
-def check_paper(published_file: Path, own_file: Path) -> list[str]:
-    """Return a line if the package's file of a paper and the checkout's differ in more than comments and layout."""
-    if read_paper(published_file) == read_paper(own_file):
+def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
+    """Return a line if a published file is missing, or differs from `content`, which was made again."""
+    if not is_published:
+        return [f"{file}: missing, but the settings ask for it"]
+    new_bytes = content.encode()
+    if file.stat().st_size == len(new_bytes) and file.read_bytes() == new_bytes:
         return []
-    return describe_difference(
-        published_file,
-        written_lines=read_lines(published_file),
-        remade_lines=read_lines(own_file),
-        origin=f"stands in {own_file}",
-    )
+    lines = content.removesuffix("\n").split("\n")
+    problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
+    return problems or [f"{file}: other line ends than in the file that is made again"]
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if a package has other settings than the checkout's experiment of its name or, without one, the
-    most similar experiment.
+    """Return a line if a package has other settings than an experiment of the checkout (`find_experiment`).
 
-    This finds settings that were edited to ask for fewer tables or for other test text. An experiment with Moses also
-    has the settings of its `moses.yaml`.
+    This finds settings that were edited to ask for fewer tables or for other test text.
+    """
+    name, differences = find_experiment(config, results)
+    if not differences:
+        return []
+    listed_differences = "; ".join(differences[:_MAX_LISTED])
+    if len(differences) > _MAX_LISTED:
+        listed_differences += f"; and {len(differences) - _MAX_LISTED} more"
+    return [f"settings other than those of experiments/{name} here: {listed_differences}"]
+
+
+def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
+    """Return the checkout's experiment that a package is named after, and how its settings differ from the package's.
+
+    Without one, this is the most similar experiment. An experiment with Moses also has the settings of its
+    `moses.yaml`.
     """
     folder = results.resolve()
     experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))
@@ -384,9 +292,7 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
         for differences in _list_differences(config, experiment):
             candidates.append((len(differences), experiment.name, differences))
     _, name, differences = min(candidates, default=(0, "", []))
-    if not differences:
-        return []
-    return [f"settings other than those of experiments/{name} here: {'; '.join(differences)}"]
+    return name, differences
 
 
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:

@@ -228,23 +228,18 @@ def test_translations_without_setting_are_noted(results: Path) -> None:
 # --- what comes from somebody else
 
 
-def test_altered_reference_and_paper_are_found(
-    results: Path,
-) -> None:
+def test_altered_reference_is_found(results: Path) -> None:
     translations = gzip.decompress(
         (results / "translations/test/rnnsearch-50.all.jsonl.gz").read_bytes()
     ).decode()
     texts = [" ".join(json.loads(line)["tokens"]) for line in translations.splitlines()]
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (results / "test" / name).write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
-    replace_text(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
     renew_record(results)
     found = find_problems(results)
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (line,) = (line for line in found if line.startswith(f"{results}/test/{name}, line "))
         assert " comes from its source" in line
-    (line,) = (line for line in found if line.startswith(f"{results}/papers/bahdanau2015.yaml, line "))
-    assert f"stands in {ROOT}/workflow/papers/bahdanau2015.yaml" in line
 
 
 def test_foreign_settings_read_and_run_nothing(results: Path, tmp_path: Path) -> None:
@@ -279,7 +274,7 @@ def test_foreign_settings_are_bounded(results: Path) -> None:
     values["corpora"]["demo-test"]["grammar"]["pairs"] = 10**12
     path.write_text(json.dumps(values), encoding="utf-8")
     renew_record(results)
-    assert any("grammar.pairs is 1,000,000,000,000, but " in line for line in find_problems(results))
+    assert any("grammar.pairs is 1,000,000,000,000; " in line for line in find_problems(results))
     values["artifacts"]["bootstrap_samples"] = 10**5
     path.write_text(json.dumps(values), encoding="utf-8")
     assert any("bootstrap_samples: found 100000" in line for line in find_problems(results))

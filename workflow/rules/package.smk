@@ -29,16 +29,17 @@ rule package_results:
 
 
 rule package_corpora:
-    """Copy the inputs of the table of the corpora into the replication package."""
+    """Copy the counts of the corpora into the replication package. They exist before there are models."""
     input:
-        files=list(CORPORA_FILES),
+        counts=f"{DATA}/corpora.json",
     output:
-        files=list(CORPORA_FILES.values()),
+        counts=str(RESULTS.corpus_counts),
     log:
         "logs/results/corpora.log",
     localrule: True
-    script:
-        "../scripts/package_corpora.py"
+    # sync: as in package_settings
+    shell:
+        "(cp {input.counts:q} {output.counts:q} && sync {output.counts:q}) 2> {log:q}"
 
 
 rule package_settings:

@@ -1,7 +1,7 @@
 """List the files of the replication package, the inputs of tables and figures.
 
 In:  the settings, the plan of runs and systems.
-Out: OUTPUTS, PERPLEXITY_SYSTEMS, PACKAGE_FILES, CORPORA_FILES and REPLICATION_PACKAGE, with what the package needs.
+Out: OUTPUTS, PERPLEXITY_SYSTEMS, PACKAGE_FILES and REPLICATION_PACKAGE, with what the package needs.
 """
 
 # The tables and figures that the papers have, and the runs whose attention they need.
@@ -57,12 +57,9 @@ TRANSLATIONS = {
 }
 PACKAGE_FILES = TRANSLATIONS | list_package_files()
 
-# The inputs of the table of the corpora, which exist before there are models.
-CORPORA_FILES = {file: str(RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()}
+REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), str(RESULTS.configuration)]
 if OUTPUTS.has_corpora:
-    CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.corpus_counts)
-
-REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]
+    REPLICATION_PACKAGE.append(str(RESULTS.corpus_counts))
 
 # The package keeps the attention of these translations alone, for Figure 3.
 FIGURE3_MODEL = CONFIG.artifacts.figure3_model

@@ -14,6 +14,7 @@ rule compare:
     """Compute confidence intervals of the scores, the significance of each pair's difference, and other metrics."""
     input:
         package=REPLICATION_PACKAGE,
+        papers=list(PAPER_FILES.values()),
         scores=SCORES,
     output:
         files=["results/comparison.json"],
@@ -30,6 +31,7 @@ rule tables:
     """Write every table, the alignment error rates, and one sentence with the headline result."""
     input:
         package=REPLICATION_PACKAGE,
+        papers=list(PAPER_FILES.values()),
         scores=SCORES,
         comparison="results/comparison.json",
     output:
@@ -55,7 +57,7 @@ if OUTPUTS.has_corpora:
     use rule tables as data_report with:
         input:
             counts=RESULTS.corpus_counts,
-            papers=[RESULTS.paper(paper) for paper in PAPERS],
+            papers=list(PAPER_FILES.values()),
             configuration=str(RESULTS.configuration),
         output:
             files=[result_file(name, report_category="Text") for name in OUTPUTS.data_files],

@@ -23,6 +23,7 @@ SUMMARY = {
     "hours": 47 / 3600,
     "dev_nll": 8.0,
     "best_update": 50,
+    "stopped_by": "updates",
     "data": {"train": "1"},
 }
 SAME_WEIGHTS = {"weights": "a" * 64}
@@ -36,7 +37,10 @@ def make_inputs(
     training: differences of the second run's settings. base: the model that it continues.
     """
     package = ReplicationPackage(folder)
-    for run, settings in (("a", model_run()), ("b", model_run(base, **training or {}))):
+    for run, settings in (
+        ("a", model_run(updates=100)),
+        ("b", model_run(base, **{"updates": 100} | (training or {}))),
+    ):
         settings = settings.model_copy(update={"model": run})
         values = SUMMARY | settings.summary_fields() | {"weights": run * 64}
         files = {
@@ -57,10 +61,15 @@ def test_runs_are_consistent(tmp_path: Path) -> None:
     assert not list(find_inconsistent_runs(make_inputs(tmp_path, b=SAME_WEIGHTS)))
 
 
-@pytest.mark.parametrize("training", [{"matmul_library": "torch"}, {"updates": 200, "patience": 3}], ids=str)
-def test_two_models_of_one_training(tmp_path: Path, training: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("training", "change"),
+    [({"matmul_library": "torch"}, {}), ({"updates": 200, "patience": 3}, {"stopped_by": "development NLL"})],
+    ids=["computing", "end"],
+)
+def test_two_models_of_one_training(tmp_path: Path, training: dict[str, Any], change: dict[str, Any]) -> None:
     """They are computed in another way, or early stopping ends both after the same update."""
-    assert not list(find_inconsistent_runs(make_inputs(tmp_path, training, base=None, b=SAME_WEIGHTS)))
+    inputs = make_inputs(tmp_path, training, base=None, b=SAME_WEIGHTS | change)
+    assert not list(find_inconsistent_runs(inputs))
 
 
 @pytest.mark.parametrize(
@@ -71,6 +80,7 @@ def test_two_models_of_one_training(tmp_path: Path, training: dict[str, Any]) ->
         {"dev_nll": 1.0},
         {"dev_nll": 8.5},
         {"updates": 200},
+        {"stopped_by": "epochs"},
         {"epochs": 2.0},
         {"hidden_units": 1000},
         {"optimizer": "adam"},
@@ -78,8 +88,18 @@ def test_two_models_of_one_training(tmp_path: Path, training: dict[str, Any]) ->
     ids=str,
 )
 def test_altered_summary_is_found(tmp_path: Path, change: Any) -> None:
-    (line,) = find_inconsistent_runs(make_inputs(tmp_path, b=change))
+    line, *_ = find_inconsistent_runs(make_inputs(tmp_path, b=change))
     assert str(tmp_path / "runs" / "b" / "summary.json") in line
+
+
+def test_settings_with_more_updates_are_found(tmp_path: Path) -> None:
+    inputs = make_inputs(tmp_path)
+    path = inputs.package.run_file("b", "settings.json")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"updates":100', '"updates":90000'), encoding="utf-8"
+    )
+    (line,) = find_inconsistent_runs(inputs)
+    assert "100 updates, stopped by updates" in line
 
 
 @pytest.mark.parametrize(

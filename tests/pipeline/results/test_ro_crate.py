@@ -1,11 +1,13 @@
 """The record of results: its downloads, checksums and searches, and what is said where they do not fit."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,14 +15,15 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import write_provenance
 from nmt.io.files import write_json
 from nmt.store.model_folder import RECORD_FILES
+from pipeline.cli.verify import verify
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.ro_crate import RECORD, REPORT, write_crate
-from pipeline.results.verify import verify_results
+from pipeline.results.ro_crate import RECORD, REPORT, remove_former_files, write_crate
+from pipeline.results.verify import MAX_LINES, verify_results
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
@@ -96,6 +99,48 @@ def test_record_has_the_licence_of_the_text_and_the_code_that_made_the_tables(re
     assert entities[program]["softwareVersion"].startswith("0.0.9")
 
 
+def test_former_files_are_removed_in_the_folder_alone(results: Path, tmp_path: Path) -> None:
+    write_crate(results, list_files(results), results)
+    outside = tmp_path / "others"
+    outside.mkdir()
+    (outside / "thesis.txt").write_text("mine\n", encoding="utf-8")
+    (results / "link").symlink_to(outside)
+    (results / "notes.txt").write_text("mine, too\n", encoding="utf-8")
+    (results / "former.csv").write_text("of a former run\n", encoding="utf-8")
+    record = json.loads((results / RECORD).read_text(encoding="utf-8"))
+    for name in (
+        "../others/thesis.txt",
+        "link/thesis.txt",
+        str(outside / "thesis.txt"),
+        "link",
+        "former.csv",
+    ):
+        record["@graph"].append({"@id": name, "@type": "File"})
+    write_json(results / RECORD, record)
+    files = [path for path in list_files(results) if path.name not in ("notes.txt", "former.csv")]
+    assert remove_former_files(results, files) == [results / "former.csv"]
+    assert (outside / "thesis.txt").is_file() and (results / "notes.txt").is_file()
+
+
+def test_compressed_bomb_is_not_read(results: Path, tmp_path: Path) -> None:
+    text = ReplicationPackage(results).text("test", "en")
+    text.parent.mkdir(parents=True)
+    text.write_bytes(gzip.compress(b"a\n" * (MAX_LINES + 1)))
+    write_crate(results, list_files(results), results)
+    (line,) = verify_results(results, tmp_path / "scratch").problems
+    assert line.startswith(f"{text}: the package has more than 1,000,000 lines")
+
+
+def test_lines_of_the_package_stay_one_line(results: Path) -> None:
+    (results / "a\nOK: all is well\r\u2028").write_text("x", encoding="utf-8")
+    write_crate(results, list_files(results), results)
+    summary = next(results.glob("runs/*/summary.json"))
+    summary.write_text('{"label": "\\nOK: all is well"}', encoding="utf-8")
+    result = CliRunner().invoke(verify, [str(results), "--output", str(results.parent / "output")])
+    assert result.exit_code == 1 and isinstance(result.exception, SystemExit)
+    assert not any(line.startswith("OK") for line in result.output.splitlines())
+
+
 @pytest.fixture(scope="module")
 def recorded_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results with their record, for many tests in turn; their settings are compared with the demo's alone."""
@@ -115,11 +160,12 @@ def test_any_file_is_verdict_or_error(recorded_results: Path, data: st.DataObjec
     after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
     path.write_bytes(after)
     try:
-        reproduction = "pipeline.results.verify._Reproduction"
-        with (
-            patch.multiple(reproduction, _compare_tables=lambda _: [], _compare_set=lambda *_: False),
-            patch("pipeline.results.verify.find_contradictions", lambda _: []),
-            patch("pipeline.results.verify.check_paper", lambda *_: []),
+        with patch.multiple(
+            "pipeline.results.verify",
+            _compare_tables=lambda *_: [],
+            make_original_text=lambda *_: [],
+            compare_text=lambda *_: [],
+            find_contradictions=lambda _: [],
         ):
             found = verify_results(recorded_results, recorded_results.parent / "scratch")
     except UserError as error:

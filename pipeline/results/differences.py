@@ -1,0 +1,31 @@
+"""Where a published text differs from the one that is made again."""
+
+from collections.abc import Iterable
+from itertools import zip_longest
+from pathlib import Path
+
+_MAX_QUOTED_CHARACTERS = 120
+"""Length of a line that a problem quotes."""
+
+
+def describe_difference(
+    path: Path, written_lines: Iterable[str], remade_lines: Iterable[str], origin: str
+) -> list[str]:
+    """Return a line about the first line that differs in two texts; none if they are equal.
+
+    Args:
+        path: the file with the written lines.
+        written_lines, remade_lines: the texts.
+        origin: what the message says about the line that was made again, such as "comes from its source".
+    """
+    line_pairs = zip_longest(written_lines, remade_lines)
+    for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
+        if written_line != remade_line:
+            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {origin}"
+            return [f"{path}, line {number}: {difference}"]
+    return []
+
+
+def _quote(line: str | None) -> str:
+    """Return a line in quotes, or its beginning if it is long."""
+    return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])

@@ -1,0 +1,119 @@
+"""The text of a package's sets, made again from its origin: the project's grammar, or downloaded archives."""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path, PurePosixPath
+
+from nmt.environment import REPOSITORY
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines
+from pipeline.config.job_settings import get_preparation_settings
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.schema import Config
+from pipeline.download.extraction import Side, extract_corpus
+from pipeline.grammar.corpus import write_corpus
+from pipeline.preparation import prepare_shard
+from pipeline.results.differences import describe_difference
+from pipeline.results.inputs import Inputs
+
+MAX_PAIRS = 100_000
+"""Maximum number of sentence pairs that the grammar generates."""
+
+
+class MissingArchiveError(UserError):
+    """The archive of a text is not there."""
+
+
+def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Path | None) -> list[Path]:
+    """Make the text of a set again, and return the folders of its corpora: raw text, tokens and gold alignments.
+
+    Args:
+        inputs: the package.
+        set_name: `test` or `dev`.
+        folder: gets the folders of the corpora.
+        archives: the folder of the downloaded archives, if there is one.
+
+    Raises:
+        UserError: the text cannot be made.
+        MissingArchiveError: its archive is not in `archives`.
+    """
+    config = inputs.config
+    corpora = config.use.test[:1] if set_name == "test" else config.use.dev
+    corpus_folders = [folder / corpus for corpus in corpora]
+    for corpus_folder in corpus_folders:
+        if not corpus_folder.is_dir():
+            corpus_folder.mkdir(parents=True)
+            _make_corpus(config, corpus_folder, archives)
+    return corpus_folders
+
+
+def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) -> list[str]:
+    """Return a line for each file of a set's text that differs from the text of `make_original_text`."""
+    package, languages = inputs.package, inputs.config.languages
+    original_files = {}
+    for language in (languages.source, languages.target):
+        files = [folder / f"tokens.{language}" for folder in corpus_folders]
+        original_files[package.text(set_name, language)] = files
+    if set_name == "test":
+        raw_reference = corpus_folders[0] / f"raw.{languages.target}"
+        original_files[package.raw_reference(languages.target)] = [raw_reference]
+        original_files[package.gold_alignments] = [corpus_folders[0] / "gold"]
+
+    # A package may lack the raw reference, and a corpus the gold alignments.
+    problems = []
+    for published_file, files in original_files.items():
+        if published_file.is_file() and files[0].is_file():
+            original_lines = chain.from_iterable(map(read_lines, files))
+            problems += describe_difference(
+                published_file, read_lines(published_file), original_lines, origin="comes from its source"
+            )
+    return problems
+
+
+def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
+    """Make raw text, tokens and gold alignments of the corpus that a folder is named after, in that folder."""
+    # the corpus of the checkout, if it has one of that name: the package must not redefine it
+    name = folder.name
+    own_config = load_config(find_layers(REPOSITORY))
+    corpus = own_config.corpora.get(name) or config.corpora[name]
+    languages = (config.languages.source, config.languages.target)
+    raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
+    counts = folder / "counts.json"
+    grammar = corpus.grammar
+    if grammar:
+        # A package from elsewhere may ask for a text without end.
+        if grammar.pairs > MAX_PAIRS:
+            raise UserError(
+                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}; at most {MAX_PAIRS:,} are made again"
+            )
+        write_corpus(
+            config.grammar,
+            grammar.split,
+            grammar.pairs,
+            sources=[raw_source],
+            targets=[raw_target],
+            alignments=[folder / "gold"],
+            counts=counts,
+        )
+    else:
+        archives_by_name = config.archives | own_config.archives
+        sides = {}
+        for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
+            archive = archives_by_name[text.archive].path if text.archive else ""
+            # A package from elsewhere must not name a file outside of the folder of archives.
+            is_inside = archive and ".." not in PurePosixPath(archive).parts
+            if not (archives and is_inside and (archives / archive).is_file()):
+                raise MissingArchiveError("give --archives, where its archive was downloaded to")
+            sides[side] = Side(archives / archive, text.member, [output], text.md5)
+        extract_corpus(sides, counts, corpus.pairs)
+
+    # tokenize it as the package's settings say
+    own_corpora = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
+    source_language, target_language = languages
+    prepare_shard(
+        raw=(raw_source, raw_target),
+        settings=get_preparation_settings(own_corpora, name),
+        tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
+        word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
+        counts=counts,
+    )
