@@ -41,7 +41,7 @@ class ExistingFolder(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the path of the folder."""
-        folder: Path = super().convert(value, param, ctx)
+        folder = Path(str(super().convert(value, param, ctx)))
         if not folder.is_dir():
             suggestion = suggest_name(folder.name, [path.name for path in folder.parent.glob("*/")])
             raise UserError(f"{folder}: no such folder{suggestion}")

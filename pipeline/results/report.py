@@ -1,17 +1,21 @@
 """A run's results as one HTML page that needs nothing else: the headline, figures, tables, settings, versions."""
 
 import base64
+import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from PIL import Image
 
 from nmt import __version__
+from nmt.environment import REPOSITORY
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.runs import format_run_label
@@ -22,21 +26,27 @@ MAIN_FIGURES = ("figure2", "figure3")
 """Figures at the beginning of the page."""
 FOLDED_TABLES = ("significance", "data")
 """Tables that few readers need: the page shows only their headings at first."""
-_BASELINES = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
+CSS_DPI, FIGURE_DPI = 96, 200
+"""Pixels per inch of a browser and of a figure."""
+_BASELINES = {
+    "diagonal": "without a model: along the diagonal",
+    "same_position": "without a model: to the same position",
+}
 
 
 @dataclass(frozen=True)
 class Item:
     """A heading of the page with its content: a table, a picture, or other text.
 
-    picture: a PNG in base64. description: its alternative text. text: HTML. is_folded: whether only the heading is
-    shown at first.
+    picture: a PNG in base64. width: that of the picture, in pixels, with which its letters are legible. description:
+    its alternative text. text: HTML. is_folded: whether only the heading is shown at first.
     """
 
     heading: str
     caption: str = ""
     table: Table | None = None
     picture: str = ""
+    width: int = 0
     description: str = ""
     text: str = ""
     is_folded: bool = False
@@ -68,6 +78,7 @@ def write_report(
     def make_item(name: str, **content: Any) -> Item:
         """Return the item of a table, figure or page, with heading and caption."""
         texts: dict[str, Any] = {"heading": name, **captions.get(name, {})}
+        texts["caption"] = _link_pages(texts.get("caption", ""), output)
         return Item(**texts, **content)
 
     # tables, then the alignment error rates
@@ -76,8 +87,8 @@ def write_report(
         table_items.append(make_item(name, table=table, is_folded=name in FOLDED_TABLES))
     error_rates = [file for file in artifacts if file.suffix == ".json"]
     if error_rates:
-        text = _format_error_rates(error_rates, settings)
-        table_items.append(make_item("alignment_error_rate", text=text))
+        table = _make_error_rate_table(error_rates, settings)
+        table_items.append(make_item("alignment_error_rate", table=table))
 
     # figures
     figure_items = {}
@@ -85,8 +96,11 @@ def write_report(
         if file.suffix == ".png":
             with Image.open(file) as picture:
                 description = str(picture.info.get("Description", ""))
+                width = round(CSS_DPI * picture.width / picture.info.get("dpi", (FIGURE_DPI,))[0])
             content = base64.b64encode(file.read_bytes()).decode()
-            figure_items[file.stem] = make_item(file.stem, picture=content, description=description)
+            figure_items[file.stem] = make_item(
+                file.stem, picture=content, width=width, description=description
+            )
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
@@ -111,22 +125,35 @@ def write_report(
     write_text(output, page)
 
 
-def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Markup:
-    """Return a paragraph for each run: its alignment error rate, and the rates of baselines without a model."""
-    labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
-    paragraphs = Markup("")
-    for path in paths:
-        run = format_run_label(path.stem, labels)
+def _link_pages(text: str, output: Path) -> Markup:
+    """Return a text in which names such as docs/faq.md are links, if the page is written in the checkout."""
+    html = str(escape(text))
+    if not output.absolute().is_relative_to(REPOSITORY):
+        return Markup(html)
+    docs = os.path.relpath(REPOSITORY / "docs", output.absolute().parent)
+    return Markup(re.sub(r"docs/([\w-]+\.md)", rf'<a href="{docs}/\1">\g<0></a>', html))
 
-        # "12.5% on 7 sentences (without a model: links along the diagonal 40.0%)"
+
+def _make_error_rate_table(paths: Sequence[Path], settings: dict[str, Any]) -> Table:
+    """Return the alignment error rate of each run, then the rates of baselines without a model."""
+    labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
+    model_rows = []
+    baseline_rows = []
+    for path in paths:
         result = read_json(path)
-        rates = []
+        sentences = f"{result['sentences']:,}"
+        model_rows.append((format_run_label(path.stem, labels), _format_rate(result), sentences))
         for baseline, values in result["baselines"].items():
-            rates.append(f"{_BASELINES[baseline]} {100 * values['alignment_error_rate']:.1f}%")
-        rate = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
-        sentence = f"Alignment error rate of {run}: {rate} (without a model: {', '.join(rates)})."
-        paragraphs += Markup("<p>{}</p>\n").format(sentence)
-    return paragraphs
+            baseline_rows.append((_BASELINES[baseline], _format_rate(values), sentences))
+
+    # runs of the same sentences have the same baselines
+    rows = [*model_rows, *dict.fromkeys(baseline_rows)]
+    display = pd.DataFrame(rows, columns=["Links", "Error rate", "Sentences"])
+    return Table(display, display, text_columns=["Links"], group_starts=[len(model_rows)])
+
+
+def _format_rate(result: Mapping[str, Any]) -> str:
+    return f"{100 * result['alignment_error_rate']:.1f}%"
 
 
 def _make_yaml_item(heading: str, caption: str, values: dict[str, Any]) -> Item:

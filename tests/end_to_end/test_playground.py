@@ -326,6 +326,7 @@ def test_address_of_page(playground: Playground) -> None:
     playground.open("#sentence=a+cat&beam=2&unk=0")
     assert playground.sentence() == "a cat" and len(playground.all(".card:not([hidden])")) == 2
     assert playground.one("#unmeasured").is_displayed()  # nobody's reference, so no point of the curve
+    assert not playground.all("#plot :is(circle, rect)")
     assert playground.run("return [beam.value, allowed.checked]") == ["2", False]
     playground.open(link)
     assert playground.sentence() == LINES[0] and playground.one(".translation").text == expected

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
@@ -60,9 +60,13 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
         figure = _make_panels(sentence_counts, "Sentences\nper length")
         curve_axes, bar_axes = figure.axes
         bar_axes.set_xlabel(_LENGTH_TITLES[length])
-        # the paper's axis, and half a length more, so that the last bar is as wide as the others
-        curve_axes.set_xlim(0, max_words + 0.5)
-        curve_axes.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
+        # the paper's axis, unless no sentence is near its start or end; and half a length more, so that the last bar
+        # is as wide as the others
+        used_lengths = [words for words, count in sentence_counts.items() if count] or [max_words]
+        axis_start = 0 if min(used_lengths) <= max_words / 4 else min(used_lengths) - 0.5
+        axis_end = max(used_lengths)
+        curve_axes.set_xlim(axis_start, axis_end + 0.5)
+        curve_axes.xaxis.set_major_locator(MultipleLocator(_choose_step(axis_end - axis_start)))
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
         _draw_curves(curve_axes, curves, title, settings)
         models = inputs.config.models
@@ -71,6 +75,11 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
             if words <= max_words:
                 _mark_limit(curve_axes, words)
     return figure
+
+
+def _choose_step(length: float) -> int:
+    """Return the words between two ticks of an axis with this number of words."""
+    return next((step for step in (1, 2, 5) if length <= 8 * step), 10)
 
 
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
@@ -134,7 +143,7 @@ def _draw_curves(
     """
     # 1. the curves
     labels = []
-    highest_bleu = 0.0
+    highest_bleu, lowest_bleu = 0.0, 100.0
     for system, points in curves.items():
         style = line_style(system, settings)
         label = settings.label(system)
@@ -151,13 +160,15 @@ def _draw_curves(
             if point.bleu is not None:
                 last_label = PointLabel(point.x, point.bleu, label, style["color"])
                 highest_bleu = max(highest_bleu, point.bleu)
+                lowest_bleu = min(lowest_bleu, *(point.interval or (point.bleu,)))
         if last_label:
             labels.append(last_label)
 
-    # 2. the paper's axis; a better score moves its end up to the next ten
+    # 2. the paper's axis; a better score moves its end up to the next ten, and its start if no score is low
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))
-    axes.set_ylim(0, axis_end)
-    axes.set_yticks(range(0, axis_end + 1, 5 if axis_end <= 50 else 10))
+    axis_start = 10 * math.floor(lowest_bleu / 10) if axis_end / 2 < lowest_bleu < highest_bleu else 0
+    axes.set_ylim(axis_start, axis_end)
+    axes.set_yticks(range(axis_start, axis_end + 1, 5 if axis_end - axis_start <= 50 else 10))
     axes.set_ylabel("BLEU score")
     add_grid(axes)
 

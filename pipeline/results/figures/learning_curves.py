@@ -13,7 +13,7 @@ from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import read_history
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.style import add_grid, line_style
+from pipeline.results.figures.style import PointLabel, add_grid, line_style, write_labels
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Result
 
@@ -23,8 +23,7 @@ RunRecord = tuple[Result, Sequence[Result]]
 """The summary of a run, and the lines of its history."""
 
 # inches: the width of a page's text, so that fonts keep their size
-_WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
-_LEGEND_COLUMNS = 3
+_WIDTH, _PANEL_HEIGHT = 6.3, 2.7
 
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
@@ -42,28 +41,24 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
     A model has one colour and line style. The lines of several seeds are thin.
     """
     models = [summary["model"] for summary, _ in runs]
-    legend_lines = math.ceil(len(set(models)) / _LEGEND_COLUMNS)
     with figure_style():
-        size = _WIDTH, 2 * _PANEL_HEIGHT + _LEGEND_LINE * legend_lines
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(_WIDTH, 2 * _PANEL_HEIGHT), layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
-        _draw_curves(development_axes, models, _collect_curves(runs, "dev_nll"), settings)
         # The NLL of a batch is computed just before the update that learns from it; a point is the mean of a window.
-        _draw_curves(training_axes, models, _collect_curves(runs, "train_nll"), settings)
-        _set_scales(development_axes)
-        _set_scales(training_axes)
+        for axes, key in ((development_axes, "dev_nll"), (training_axes, "train_nll")):
+            labels = _draw_curves(axes, models, _collect_curves(runs, key), settings)
+            _set_scales(axes)
+            write_labels(
+                axes,
+                labels,
+                max_line_length=18,
+                line_height_fraction=0.08,
+                margin_fraction=1.0,
+                fontsize="small",
+            )
         development_axes.set_ylabel("Development NLL\n(nats per sentence)")
         training_axes.set_ylabel("Training NLL\n(nats per sentence)")
         training_axes.set_xlabel("Updates")
-        # below the axes, so that it hides no curve; lines are long enough to show their style
-        training_axes.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.24),
-            ncols=_LEGEND_COLUMNS,
-            fontsize="small",
-            frameon=False,
-            handlelength=3.2,
-        )
     return figure
 
 
@@ -97,17 +92,17 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
 
 def _draw_curves(
     axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
-) -> None:
-    """Draw the curve of each run, whose model has one entry in the legend."""
-    labelled_models: set[str] = set()
+) -> list[PointLabel]:
+    """Draw the curve of each run. Return the label of each model, at the last point of its first run that has one."""
+    labels: dict[str, PointLabel] = {}
     for model, points in zip(models, curves, strict=True):
         style = line_style(model, settings)
         style["linewidth"] = 1.5 if models.count(model) == 1 else 0.7
-        if model not in labelled_models:
-            style["label"] = settings.label(model)
-            labelled_models.add(model)
+        if points:
+            labels.setdefault(model, PointLabel(*points[-1], settings.label(model), style["color"]))
         updates, nll = np.reshape(points, (-1, 2)).T  # reshaped, since there may be no points
         axes.plot(updates, nll, **style)
+    return list(labels.values())
 
 
 def _set_scales(axes: Axes) -> None:

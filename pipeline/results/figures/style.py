@@ -71,26 +71,21 @@ def write_labels(
         margin_fraction: points in this last fraction of the x axis have their text to the right of the axis.
         fontsize: the size of the texts.
     """
-    x_start, x_end = axes.get_xlim()
-    y_start, y_end = axes.get_ylim()
-    width, height = x_end - x_start, y_end - y_start
-
-    # 1. the lines of each text, and the height that they need
-    texts = []
-    text_heights = []
-    for label in labels:
-        lines = textwrap.wrap(label.text, max_line_length)
-        texts.append("\n".join(lines))
-        text_heights.append(line_height_fraction * height * (len(lines) + 0.4))
+    # 1. the points as fractions of the axes, which may be logarithmic; the lines of each text, and their height
+    to_fractions = axes.transData + axes.transAxes.inverted()
+    points = [to_fractions.transform((label.x, label.y)) for label in labels]
+    texts = [textwrap.wrap(label.text, max_line_length) for label in labels]
+    heights = [line_height_fraction * (len(lines) + 0.4) for lines in texts]
 
     # 2. the texts, moved up or down so that none overlap
-    positions = spread_positions([label.y - y_start for label in labels], text_heights, height)
-    for label, text, position in zip(labels, texts, positions, strict=True):
-        text_x = x_end if label.x > x_end - margin_fraction * width else label.x
+    positions = spread_positions([y for _, y in points], heights, top=1.0)
+    for label, (x, _), lines, position in zip(labels, points, texts, positions, strict=True):
+        text_x = 1.0 if x > 1 - margin_fraction else x
         axes.annotate(
-            text,
+            "\n".join(lines),
             xy=(label.x, label.y),
-            xytext=(text_x + 0.02 * width, y_start + position),
+            xytext=(text_x + 0.02, position),
+            textcoords="axes fraction",
             va="center",
             fontsize=fontsize,
             annotation_clip=False,

@@ -60,13 +60,14 @@ class Curve {
         node("text", { x: x(words), y: above - 7, "text-anchor": "middle" }, `trained up to ${words}`));
     }
     const nameHeights = [];
-    this.labels.forEach((label, index) => {
+    // from the last model to the first, so that the first one's smaller points lie on top of equal ones
+    [...this.labels.entries()].reverse().forEach(([index, label]) => {
       const points = this.tried.filter(({ values }) => values[index] !== null).map(({ words, values }) => [x(words), y(values[index])]);
       if (!points.length) return;
       svg.append(node("polyline", { class: `m${index}`, points: points.map((point) => point.join(",")).join(" ") }));
       points.forEach(([center, value]) => svg.append(index
-        ? node("rect", { class: `m${index}`, x: center - 3.5, y: value - 3.5, width: 7, height: 7 })
-        : node("circle", { class: `m${index}`, cx: center, cy: value, r: 4 })));
+        ? node("rect", { class: `m${index}`, x: center - 4.5, y: value - 4.5, width: 9, height: 9 })
+        : node("circle", { class: `m${index}`, cx: center, cy: value, r: 3.5 })));
       const [end, value] = points.at(-1);
       let nameHeight = value;
       while (nameHeights.some((other) => Math.abs(other - nameHeight) < 14)) nameHeight += 14;

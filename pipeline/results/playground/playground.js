@@ -7,10 +7,11 @@ const DRAW_INTERVAL = 40;  // of computing before the browser may draw
 const MAX_WORDS = 100;     // `nmt translate` splits longer lines
 const MAX_LETTERS = 5000;  // of a line that are read
 const MAX_SHOWN = 40;      // letters of an unknown word that are shown
+const MAX_UNKNOWN = 6;     // unknown words that are shown; of more words, the last place says how many others there are
 const STOPS = [".", "!", "?", "。", "।"];
 const MAX_LISTED = 300;    // of the vocabulary at once
 const NOTICE_DELAY = 500;  // milliseconds of computing before the page says what it does
-const GROWTH_LIMIT = 1.2;  // "Longer and longer" ends at this multiple of the longest sentences in training
+const GROWTH_LIMIT = 1.2;  // "Make it longer" ends at this multiple of the longest sentences in training
 
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
 
@@ -237,7 +238,7 @@ class Playground {
   stop() {
     this.growing = null;
     element("longer").setAttribute("aria-pressed", "false");
-    element("longer").textContent = "Longer and longer";
+    element("longer").textContent = "Make it longer";
   }
 
   /** Stop a translation before it has ended. */
@@ -261,8 +262,9 @@ class Playground {
     this.showReference(this.reference(tokens));
     const unknown = [...new Set(tokens.filter((token) => !this.translator.known.source.has(token)))];
     const sentences = [`${plural(tokens.length, "word")} with punctuation.`];
-    const listed = unknown.slice(0, 5).map((token) => `“${shortened(token)}”`);
-    if (unknown.length > 5) listed.push(`${unknown.length - 5} more`);
+    const shown = unknown.length > MAX_UNKNOWN ? MAX_UNKNOWN - 1 : MAX_UNKNOWN;
+    const listed = unknown.slice(0, shown).map((token) => `“${shortened(token)}”`);
+    if (unknown.length > shown) listed.push(`${unknown.length - shown} more`);
     if (unknown.length) sentences.push(`Unknown, read as ${UNKNOWN}: ${listed.join(", ")}.`);
     if (line.length > MAX_LETTERS) sentences.push(`Only the first ${grouped(MAX_LETTERS)} letters are read.`);
     if (tokens.length > MAX_WORDS) sentences.push(`Only the first ${MAX_WORDS} words are translated.`);
@@ -299,6 +301,7 @@ class Playground {
     this.read();
     this.updateAddress();
     const tokens = this.tokens.slice(0, MAX_WORDS);
+    if (!this.reference(tokens)) this.clearCurve();
     this.cards.forEach((card, index) => { card.node.hidden = !this.chosen.includes(index); });
     document.body.dataset.busy = "true";
     if (tokens.length) await this.race(run, tokens);
@@ -331,6 +334,13 @@ class Playground {
     this.finish(searches, tokens, reference);
   }
 
+  /** Take other sentences out of the curve: the one that is translated now has no place in it. */
+  clearCurve() {
+    element("unmeasured").hidden = false;
+    this.curve.tried = [];
+    this.curve.draw();
+  }
+
   showWork(card, { width, words }) {
     element("work").style.visibility = "visible";
     element("work").querySelector("span").textContent = `${card.label} searches: beam ${width}, ${plural(words.length, "word")}`;
@@ -349,8 +359,8 @@ class Playground {
 
   finish(searches, tokens, reference) {
     element("said").textContent = searches.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
-    element("unmeasured").hidden = Boolean(reference);
     if (!reference) return;
+    element("unmeasured").hidden = true;
     const values = this.cards.map(() => null);
     searches.forEach(({ model, result }) => { values[model] = sentenceBleu(result.words, reference); });
     this.curve.add(tokens.length, values);

@@ -18,7 +18,7 @@ from pipeline.results.tables.notes import (
     unfinished_note,
     variance_note,
 )
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame, mark_highest
 
 
 class Measurements(NamedTuple):
@@ -119,7 +119,10 @@ def make_score_table(
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
     data = make_frame([_make_csv_record(row, spec) for row in rows])
-    return Table(data, _make_display(spec, rows), group_starts=group_starts, notes=notes)
+    display = _make_display(spec, rows)
+    bleu_headers = [column.header for column in spec.columns.values()]
+    best_cells = mark_highest(display, [*bleu_headers, "13a", "chrF"])
+    return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:

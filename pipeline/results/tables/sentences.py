@@ -10,10 +10,10 @@ from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
-from pipeline.results.tables.writer import Table, make_frame
+from pipeline.results.tables.writer import Table, make_frame, mark_other_words
 
-SOURCE_ROW = "Source"
-"""The name of the first row of each sentence."""
+SOURCE_ROW, REFERENCE_ROW = "Source", "Reference"
+"""The names of the first two rows of each sentence."""
 _SET_TITLES = {"dev": "development", "test": "test"}
 
 
@@ -77,6 +77,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
 
     # 2. a row for each text of a sentence
     records: list[Result] = []
+    html_cells = {}
     group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
@@ -87,6 +88,8 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         for label, tokens in _collect_targets(sentence, sets[sentence.set_name], settings).items():
             texts[label] = detokenize_target(tokens)
         for label, text in texts.items():
+            if label not in (SOURCE_ROW, REFERENCE_ROW):
+                html_cells[len(records), 1] = mark_other_words(text, texts[REFERENCE_ROW])
             row: Result = {"set": sentence.set_name, "line": sentence.line, "words": len(sentence.source)}
             records.append(row | {"sentence": label, "text": text})
 
@@ -100,7 +103,12 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         "Text is detokenized; [UNK] is an unknown word."
     )
     return Table(
-        data, display, text_columns=["Sentence", "Text"], group_starts=group_starts[1:], notes=[note]
+        data,
+        display,
+        text_columns=["Sentence", "Text"],
+        group_starts=group_starts[1:],
+        notes=[note],
+        html_cells=html_cells,
     )
 
 
@@ -132,7 +140,7 @@ def _collect_targets(
     sentence: Sentence, texts: SetTexts, settings: ReportSettings
 ) -> dict[str, Sequence[str]]:
     """Return the tokens of a sentence's reference and translations, by their label."""
-    targets: dict[str, Sequence[str]] = {"Reference": split_words(texts.references[sentence.line])}
+    targets: dict[str, Sequence[str]] = {REFERENCE_ROW: split_words(texts.references[sentence.line])}
     for model in settings.table3_models:
         for record in texts.translations[model]:
             if record.line == sentence.line:

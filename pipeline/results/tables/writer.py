@@ -4,11 +4,13 @@ import html
 import math
 import re
 import textwrap
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
 
 from pipeline.results.seeds import Result
 from pipeline.results.tables.latex import make_tabular
@@ -32,6 +34,8 @@ class Table:
     """Rows that begin a group, with a horizontal line above them."""
     notes: Sequence[str] = ()
     """Paragraphs below the table."""
+    html_cells: Mapping[tuple[int, int], Markup] = field(default_factory=dict)
+    """Cells of `display`, by row and column, that have marks on the page of the run."""
 
 
 def format_number(value: float | None, decimals: int) -> str:
@@ -49,6 +53,34 @@ def choose_decimals(value: float | None, decimals: int) -> int:
     if not value:
         return decimals
     return max(decimals, 1 - math.floor(math.log10(abs(value))))
+
+
+def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[int, int], Markup]:
+    """Return the cells with the highest number in each of these columns, in bold, by row and column."""
+    marked_cells = {}
+    for column, header in enumerate(cells.columns):
+        if header not in headers:
+            continue
+        numbers = {}
+        for row, cell in enumerate(cells.iloc[:, column]):
+            match = re.match(r"\d+(\.\d+)?", cell)  # "28.45 ± 0.30" counts as 28.45
+            if match:
+                numbers[row] = float(match[0])
+        for row, number in numbers.items():
+            if len(numbers) > 1 and number == max(numbers.values()):
+                marked_cells[row, column] = Markup("<b>{}</b>").format(cells.iat[row, column])
+    return marked_cells
+
+
+def mark_other_words(text: str, reference: str) -> Markup:
+    """Return a text whose words that the reference does not have, or not so often, are marked."""
+    unmatched_words = Counter(reference.split())
+    words = []
+    for word in text.split():
+        is_other = unmatched_words[word] == 0
+        unmatched_words[word] -= 1
+        words.append(Markup('<span class="other">{}</span>').format(word) if is_other else escape(word))
+    return Markup(" ").join(words)
 
 
 def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) -> pd.DataFrame:

@@ -27,7 +27,11 @@ def test_help_lists_every_subcommand() -> None:
         assert f" {name} {command.get_short_help_str(1000)}" in read_help(*group)
 
 
-CODE = "import nmt.cli as c; c.commands = lambda **_: __import__('matplotlib.pyplot').pyplot.figure() and None; c.main()"
+CODE = """\
+import nmt.cli, matplotlib.pyplot
+nmt.cli.commands = lambda **_: matplotlib.pyplot.figure() and None
+nmt.cli.main()
+"""
 
 
 def test_backend_of_a_notebook_is_ignored() -> None:
