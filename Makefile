@@ -124,6 +124,7 @@ report: $(INSTALLED)
 	@$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
 showcase: $(DEV)
+	$(BIN)/python -m workflow.showcase
 	sed 's/Translate in the browser: demo/Why attention? Let a sentence grow/' experiments/demo/results/playground.html > docs/playground.html
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 

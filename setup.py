@@ -29,7 +29,10 @@ def for_an_index(text: str, address: str | None) -> str:
             return f"[{shown}]({site}/{path})"
         return f"{picture}[{shown}]({address}/{'raw' if picture else 'blob'}/HEAD/{path})"
 
-    text = text.replace("git clone REPOSITORY", f"git clone {address or 'REPOSITORY'}")
+    if address:
+        text = text.replace(
+            "In a clone of this repository:", f"Clone it (`git clone {address} nmt && cd nmt`), then:"
+        )
     return re.sub(LINK, elsewhere, text)
 
 

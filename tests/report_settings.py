@@ -23,6 +23,7 @@ def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
         "table3_sentences": 3,
         "table3_seed": 1,
         "labels": labels,
+        "model_types": {},
         "unknown": "allowed",
         "languages": {"source": "en", "target": "fr"},
         "tokenization": {"tokenizer": "moses", "escape": True, "split_hyphens": True},

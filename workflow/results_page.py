@@ -5,30 +5,37 @@ Usage: python -m workflow.results_page [EXPERIMENT...]
 
 The package of each experiment named, without attention and figures, is copied to results/packages/NAME, where its
 tables are made again; `nmt verify results/packages/NAME` checks it in any clone. Parts between two comments of
-docs/results.md then have the tables of all packages, and those of docs/compared.md the verdicts on each paper's claims;
-the rest of the pages is written by hand.
+docs/results.md then have the tables of all packages, those of docs/compared.md the verdicts on each paper's claims, and
+README's part the scores of some models; the rest of the pages is written by hand. Pictures of Figure 2 are drawn from
+the packages, too.
 """
 
 import shutil
+import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
+from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from nmt.io.files import write_json, write_text
 from nmt.io.messages import print_error
 from nmt.io.system import describe_environment
+from nmt.plots.style import save_figure
+from pipeline.config.display import FIRST_PAPER
 from pipeline.results import package
 from pipeline.results.claims import NOT_MEASURED
+from pipeline.results.figures.bleu_curves import plot_bleu_by_length
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import CLAIMS, TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, Paper, SentenceTable, read_paper
 from pipeline.results.ro_crate import write_crate
+from pipeline.results.seeds import Result
 from pipeline.results.tables.claims import format_effect, format_reported
 from pipeline.results.tables.writer import make_pipe_table
 from pipeline.results.tables_and_figures import (
@@ -43,6 +50,23 @@ PAGE = REPOSITORY / "docs" / "results.md"
 COMPARED_PAGE = REPOSITORY / "docs" / "compared.md"
 BEGIN, END = "<!-- packages: written by make results-page -->\n", "<!-- end of packages -->\n"
 BEGIN_CLAIMS, END_CLAIMS = "<!-- claims of {}: written by make results-page -->\n", "<!-- end of claims -->\n"
+README = REPOSITORY / "README.md"
+PICTURES = REPOSITORY / "docs" / "pictures" / "results"
+PICTURED_PACKAGES = {
+    "demo": "BLEU against sentence length: the demo's synthetic text",
+    "multi30k": "BLEU against sentence length: captions of Multi30k",
+    "overnight": "BLEU against sentence length: news-test-2014",
+}
+"""Packages whose Figure 2 is a picture of README or of the page, and what it shows."""
+SCORES_BEGIN, SCORES_END = "<!-- scores: written by make results-page -->\n", "<!-- end of scores -->\n"
+LONG_SENTENCE = 51
+"""Words of the shortest sentence in README's columns of long sentences."""
+README_ROWS = {
+    "demo": ("[demo](docs/results.md#demo): synthetic text", "rnnencdec-50", "rnnsearch-50"),
+    "multi30k": ("[Multi30k](docs/results.md#multi30k): image captions", "rnnencdec-26", "rnnsearch-26"),
+    "overnight": ("[overnight](docs/results.md#overnight): news-test-2014", "rnnencdec-50", "rnnsearch-50"),
+}
+"""Rows of README's table: the package, its text, and the models without and with attention."""
 MAX_TABLE_LINES = 30
 """Length of a table on the page. The page only names the file of a longer one (the differences of 13 systems)."""
 _LARGE_FILES = ("alignments/", "test/gold.align.gz")
@@ -56,6 +80,10 @@ def main(arguments: list[str]) -> int:
             keep_package(experiment, PACKAGES / experiment.resolve().name)
         write_text(PAGE, insert_packages(PAGE.read_text(encoding="utf-8")))
         write_text(COMPARED_PAGE, insert_claims(COMPARED_PAGE.read_text(encoding="utf-8")))
+        write_text(README, insert_scores(README.read_text(encoding="utf-8")))
+        for name, description in PICTURED_PACKAGES.items():
+            figure = plot_bleu_by_length(Inputs(ReplicationPackage(PACKAGES / name)))
+            save_figure(figure, PICTURES / f"{name}_figure2.png", description)
     except UserError as error:
         print_error(str(error))
         return 2
@@ -166,6 +194,43 @@ def make_claims_overview(paper: Paper) -> str:
             cells.append(f"{record['verdict']} ({effect})" if is_measured else "")
         columns[folder.name] = cells
     return make_pipe_table(pd.DataFrame(columns), list(columns))
+
+
+def insert_scores(readme: str) -> str:
+    """Return README with the table of scores between its two comments."""
+    head, _, old_text = readme.partition(SCORES_BEGIN)
+    _, _, tail = old_text.partition(SCORES_END)
+    lines = [
+        "| BLEU | without attention: all sentences | over 50 words | with attention: all sentences | over 50 words |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for name, (text, *models) in README_ROWS.items():
+        inputs = Inputs(ReplicationPackage(PACKAGES / name))
+        cells = [text]
+        for model in models:
+            runs = inputs.scores()[model]
+            cells += [f"{statistics.fmean(run['bleu_all'] for run in runs):.2f}", score_long_sentences(runs)]
+        lines.append(f"| {' | '.join(cells)} |")
+    reported = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"].reported
+    without_attention, with_attention = (
+        reported[model].scores["all"] for model in ("rnnencdec-50", "rnnsearch-50")
+    )
+    lines.append(
+        f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | | {with_attention:.2f} | |"
+    )
+    table = "".join(f"{line}\n" for line in lines)
+    return f"{head}{SCORES_BEGIN}\n{table}\n{SCORES_END}{tail}"
+
+
+def score_long_sentences(runs: Sequence[Result]) -> str:
+    """Return the mean BLEU of a model's runs on long sentences, or "" if the test set has none."""
+    scores = []
+    for run in runs:
+        long_sentences = [row for row in run["by_sentence"] if row["source_length"] >= LONG_SENTENCE]
+        if not long_sentences:
+            return ""
+        scores.append(corpus_bleu([BleuCounts.from_dict(row) for row in long_sentences]))
+    return f"{statistics.fmean(scores):.2f}"
 
 
 if __name__ == "__main__":

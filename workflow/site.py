@@ -60,7 +60,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
 def copy_pages(folder: Path, address: str | None = None) -> None:
     """Copy the pages, and every file that one of them links to.
 
-    address: the URL of the repository, written in place of REPOSITORY in `git clone REPOSITORY`.
+    address: the URL of the repository, which the site names in its first commands.
     """
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
@@ -75,7 +75,10 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
         copy = _make_copy_path(page.with_suffix(".md"), folder)
         is_notebook = page.suffix == ".ipynb"
         text = convert_notebook(text, copy) if is_notebook else text.replace(".ipynb)", ".md)")
-        text = text.replace("clone REPOSITORY", f"clone {address or 'REPOSITORY'}")
+        if address:
+            text = text.replace(
+                "In a clone of this repository:", f"Clone it (`git clone {address} nmt && cd nmt`), then:"
+            )
         copy.write_text(text, encoding="utf-8")
 
 

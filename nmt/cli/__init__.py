@@ -153,7 +153,7 @@ SECTIONS = {
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    The commands for direct use come first. Snakemake calls the steps of the workflow, but you can also call each step
+    The commands for direct use come first. Snakemake runs the steps of the workflow, but you can also run each step
     yourself. `nmt COMMAND --help` shows the options of a command.
 
     \b

@@ -52,7 +52,7 @@ def vectors(
     tokenized: bool,
     compute: ComputeOptions,
 ) -> None:
-    """Write the vector of each sentence of FILE or standard input, with which a model's encoder represents it.
+    """Write one vector per sentence of FILE or standard input: what the encoder makes of it.
 
     \b
         nmt vectors --model models/rnnencdec-50 --output-tsv plane.tsv text.en

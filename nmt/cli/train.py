@@ -87,8 +87,8 @@ def train(
 ) -> None:
     """Train one model, resume its training, or copy it from the store if it is finished.
 
-    The settings, the texts, the vocabularies and the model that is continued decide which training of the store this
-    is. At its end, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json
+    The settings, the texts, the vocabularies and the model that is continued identify the training in the store. At
+    its end, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json
     and both vocabularies. Exit code 75 means that the training stopped before its end (signal, --max-seconds, time
     limit of a job): run the same command again.
     """

@@ -39,8 +39,6 @@ _STYLE = {
 }
 COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
-DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
-"""A line style for each colour, so that lines also differ in greyscale."""
 _OMITTED_METADATA_KEY = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 """For each format, the key of the metadata that is left out, so that equal figures give equal bytes."""
 _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
@@ -73,7 +71,7 @@ def figure_style() -> Iterator[None]:
 def _announce_missing_letters(letters: str) -> None:
     """Print which letters of a figure no font has."""
     print(
-        f"figures: no installed font has {letters}: boxes stand in their place (docs/faq.md names fonts)",
+        f"figures: no installed font has {letters}: boxes stand in their place (docs/running.md names fonts)",
         file=sys.stderr,
     )
 

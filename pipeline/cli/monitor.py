@@ -19,10 +19,10 @@ def status(folder: Path) -> None:
         nmt status experiments/demo
 
     Without FOLDER, the experiment is in the working directory. The development score is the NLL in nats per sentence,
-    or BLEU if training.dev_score says so. To repeat the command regularly, call `watch nmt status FOLDER`.
+    or BLEU if training.dev_score says so. To repeat the command regularly, run `watch nmt status FOLDER`.
 
     The command only reads files, so it works during and after a run, on any machine with access to the folder. It uses
-    the settings of the last call of Snakemake (settings/run.json) or, before the first run, those of config.yaml.
+    the settings of the last run (settings/run.json) or, before the first run, those of config.yaml.
     """
     from pipeline.monitor.status import format_status_table, read_last_settings
 

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from nmt.settings.base import Identifier, Names, Seed, Settings, TokenCount
 from nmt.settings.decoding import IfNoEos, Unknown
+from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.catalogue import FilePath, newer_key
 from pipeline.config.text import SentenceLength
@@ -84,6 +85,8 @@ class ReportSettings(Display):
     """Settings of tables and figures: `artifacts`, labels, the treatment of [UNK], the tokenization."""
 
     labels: dict[Identifier, str]
+    model_types: dict[Identifier, ModelTypeName]
+    """The type of each model, and of the first member of each system, which decides the colour of its lines."""
     unknown: Unknown
     if_no_eos: IfNoEos = "widen_beam"
     """This and `unknown` are those of `Decoding`. Table 1 says how its columns were decoded."""

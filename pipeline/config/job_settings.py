@@ -11,7 +11,14 @@ from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
 from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import collect_budgets, get_role
-from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_RNNENC, Run, get_labels, run_settings
+from pipeline.config.runs import (
+    PHRASE_BASED,
+    PHRASE_BASED_WITH_RNNENC,
+    Run,
+    collect_runs,
+    get_labels,
+    run_settings,
+)
 from pipeline.config.schema import Config
 
 
@@ -140,9 +147,15 @@ def get_report_settings(config: Config) -> ReportSettings:
     for name in config.use.rescored:
         labels[name] = config.rescored[name].label
     labels |= {PHRASE_BASED: "Moses", PHRASE_BASED_WITH_RNNENC: "Moses + RNNenc"}
+    runs = collect_runs(config)
+    model_types = {name: model.model_type for name, model in config.models.items()}
+    for name in config.use.systems:
+        first_member = config.systems[name].members[0]
+        model_types[name] = model_types[runs[first_member].model]
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,
+        model_types=model_types,
         unknown=config.decoding.unknown,
         if_no_eos=config.decoding.if_no_eos,
         languages=config.languages,

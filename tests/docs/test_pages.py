@@ -17,7 +17,7 @@ from tests.pages import PAGES, commands
 from tests.running import ROOT, outside_make
 
 NOT_HERE = {
-    r"sbatch |snakemake --profile|.* --cluster$|.* --partition ": "a cluster",
+    r"sbatch |.*--profile slurm": "a cluster",
     r"apptainer |docker ": "a program for containers",
     r"make (EXPERIMENT=experiments/)?(paper|multi30k|overnight|europarl|ablations|gpu-check|bench)": "a GPU or hours",
     r"(FUZZ_EXAMPLES=\d+ )?make (format|test|fuzz|lint|docs|setup|showcase|lecture)": "CI runs it",
@@ -52,8 +52,8 @@ INSIDE = ("models/rnnsearch-50",)
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh clone in which README's quick start has run, with the files that pages name."""
     folder = tmp_path_factory.mktemp("pages")
-    clone, demo = commands(Path("README.md"))[:2]
-    run(folder, clone.replace("REPOSITORY", str(ROOT)))
+    demo = commands(Path("README.md"))[0]
+    run(folder, f"git clone {ROOT} nmt")
     made = folder / "nmt"
     said = run(made, f"{demo} PYTHON={sys.executable}")
     assert "experiments/demo/results/report.html" in said
@@ -97,11 +97,11 @@ def run(folder: Path, command: str) -> str:
 
 
 def here(page: Path) -> list[str]:
-    """The commands of a page that can run, with what its names stand for; README's first two have run."""
+    """The commands of a page that can run, with what its names stand for; README's first has run."""
     found = [command for command in commands(page) if not any(re.match(kind, command) for kind in NOT_HERE)]
     for name, meant in STANDS_FOR.items():
         found = [re.sub(name, meant, command) for command in found]
-    return found[2:] if page.name == "README.md" and page.parent == Path() else found
+    return found[1:] if page.name == "README.md" and page.parent == Path() else found
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if here(page)], ids=str)

@@ -38,7 +38,7 @@ def test_package_page_links_to_the_repository(tmp_path: Path) -> None:
     for link in (link for link in links if link.startswith(ADDRESS)):
         kind, head, path = link.removeprefix(f"{ADDRESS}/").split("/", 2)
         assert (ROOT / path.partition("#")[0]).is_file() and head == "HEAD"
-        assert kind == ("raw" if path.endswith((".png", ".svg")) else "blob")
+        assert kind == ("raw" if path.endswith((".gif", ".png", ".svg")) else "blob")
     assert f"git clone {ADDRESS} nmt" in text
     assert f"Repository, {ADDRESS}" in found.get_all("Project-URL", [])
     assert found["Description-Content-Type"] == "text/markdown"

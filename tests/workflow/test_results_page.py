@@ -15,9 +15,11 @@ from workflow.results_page import (
     COMPARED_PAGE,
     PACKAGES,
     PAGE,
+    README,
     build_package,
     insert_claims,
     insert_packages,
+    insert_scores,
     keep_package,
 )
 
@@ -27,6 +29,8 @@ def test_results_page_is_up_to_date() -> None:
     assert insert_packages(page) == page
     page = COMPARED_PAGE.read_text(encoding="utf-8")
     assert insert_claims(page) == page
+    readme = README.read_text(encoding="utf-8")
+    assert insert_scores(readme) == readme
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))

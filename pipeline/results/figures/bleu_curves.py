@@ -182,7 +182,7 @@ def _draw_curves(
         fontsize="small",
     )
     if settings.bootstrap_samples:
-        title += f"; 95% bootstrap intervals ({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed})"
+        title += "; bands: 95% intervals"
     axes.set_title(
         title,
         loc="left",

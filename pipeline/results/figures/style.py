@@ -7,11 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 
-from nmt.plots.style import COLORS, DASHES
 from pipeline.config.display import ReportSettings
 from pipeline.results.sentence_groups import BleuPoint
 
+_MODEL_TYPE_COLORS = {
+    "rnnsearch": "#0072B2",  # blue: attention
+    "rnnencdec": "#D55E00",  # orange: one vector for the sentence
+    "grconv": "#E69F00",
+    "lstm": "#CC79A7",
+}
+"""Colour of each model type, in every figure of every experiment (Okabe and Ito's, for colour-blind readers)."""
+_OTHER_SYSTEM_COLOR = "#666666"
+"""Grey, for systems that are not neural: Moses."""
+DASHES = ("-", "--", "-.", ":")
+"""Line styles, which tell models of one type apart."""
 _BAND_OPACITY = 0.15
 
 
@@ -25,14 +36,19 @@ class PointLabel(NamedTuple):
 
 
 def line_style(model: str, settings: ReportSettings) -> dict[str, Any]:
-    """Return colour and dashes of a model or system, the same in all figures of an experiment.
+    """Return colour and dashes of a model or system: the colour says its type, the dashes which model of this type.
 
-    Those of Figure 2 come first, in its order, then the others in the order of the settings.
+    The models of Figure 2 come first, in its order, then the others in the order of the settings.
     """
-    models = list(dict.fromkeys([*settings.figure2_models, *settings.labels, model]))
-    cycle, index = divmod(models.index(model), len(COLORS))
-    # when colours start again, dashes are shifted, so that no two lines look the same
-    return {"color": COLORS[index], "linestyle": DASHES[(index + cycle) % len(DASHES)]}
+    models = dict.fromkeys([*settings.figure2_models, *settings.labels, model])
+    model_type = settings.model_types.get(model)
+    models_of_type = [name for name in models if settings.model_types.get(name) == model_type]
+    cycle, index = divmod(models_of_type.index(model), len(DASHES))
+
+    # when dashes start again, colours are lighter, so that no two lines look the same
+    color = np.array(to_rgb(_MODEL_TYPE_COLORS.get(model_type or "", _OTHER_SYSTEM_COLOR)))
+    lighter_color = 1 - (1 - color) * 0.6**cycle
+    return {"color": to_hex(tuple(lighter_color)), "linestyle": DASHES[index]}
 
 
 def add_grid(axes: Axes) -> None:

@@ -26,9 +26,10 @@ function sentenceBleu(words, reference) {
 const TICKS = [0, 25, 50, 75, 100];
 
 class Curve {
-  /** `labels` of the models; `trained`: words of the longest sentences in their training; `maxWords`: end of the axis. */
-  constructor(labels, trained, maxWords) {
-    Object.assign(this, { labels, trained, maxWords, tried: [] });
+  /** `models` with label and kind; `trained`: words of the longest sentences in their training; `maxWords`: end of the axis. */
+  constructor(models, trained, maxWords) {
+    Object.assign(this, { labels: models.map(({ label }) => label), trained, maxWords, tried: [] });
+    this.classes = models.map(({ aligns }, index) => `${aligns ? "attention" : "vector"} m${index}`);
   }
 
   /** One more sentence: its words, and a value of each model; a model that was not asked has null. */
@@ -64,10 +65,10 @@ class Curve {
     [...this.labels.entries()].reverse().forEach(([index, label]) => {
       const points = this.tried.filter(({ values }) => values[index] !== null).map(({ words, values }) => [x(words), y(values[index])]);
       if (!points.length) return;
-      svg.append(node("polyline", { class: `m${index}`, points: points.map((point) => point.join(",")).join(" ") }));
+      svg.append(node("polyline", { class: this.classes[index], points: points.map((point) => point.join(",")).join(" ") }));
       points.forEach(([center, value]) => svg.append(index
-        ? node("rect", { class: `m${index}`, x: center - 4.5, y: value - 4.5, width: 9, height: 9 })
-        : node("circle", { class: `m${index}`, cx: center, cy: value, r: 3.5 })));
+        ? node("rect", { class: this.classes[index], x: center - 4.5, y: value - 4.5, width: 9, height: 9 })
+        : node("circle", { class: this.classes[index], cx: center, cy: value, r: 3.5 })));
       const [end, value] = points.at(-1);
       let nameHeight = value;
       while (nameHeights.some((other) => Math.abs(other - nameHeight) < 14)) nameHeight += 14;

@@ -79,7 +79,7 @@ class Playground {
     this.cards = data.models.map((model) => new Card(model, translator));
     const trained = [...new Set(data.models.map((model) => model.max_words))];
     this.maxWords = Math.round(GROWTH_LIMIT * Math.max(...trained));
-    this.curve = new Curve(data.models.map(({ label }) => label), trained, this.maxWords);
+    this.curve = new Curve(data.models, trained, this.maxWords);
     element("cards").prepend(...this.cards.map((card) => card.node));
     this.fill(data);
     this.curve.draw();

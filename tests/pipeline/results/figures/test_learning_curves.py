@@ -3,9 +3,9 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from nmt.plots.style import COLORS
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.learning_curves import make_learning_curves
+from pipeline.results.figures.style import DASHES
 from pipeline.results.seeds import Result
 from tests.report_settings import report_settings
 
@@ -76,8 +76,8 @@ def test_learning_curves_leave_out_nan() -> None:
     assert points_of(training) == [[[5, 90.0], [20, 70.0]]]
 
 
-def test_more_models_than_colours_have_different_lines() -> None:
-    count = len(COLORS) + 1
+def test_more_models_than_dashes_have_different_lines() -> None:
+    count = len(DASHES) + 1
     runs = [(summary(f"rnnsearch-{index}", 1), FIRST) for index in range(count)]
     report = REPORT.model_copy(update={"labels": {run["model"]: run["model"] for run, _ in runs}})
     for panel in make_learning_curves(runs, report).get_axes():
