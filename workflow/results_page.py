@@ -33,7 +33,7 @@ from pipeline.results.figures.bleu_curves import plot_bleu_by_length
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import CLAIMS, TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import PAPERS_FOLDER, Paper, SentenceTable, read_paper
+from pipeline.results.papers import PAPERS_FOLDER, Paper, ScoreTable, SentenceTable, read_paper
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.seeds import Result
 from pipeline.results.tables.claims import format_effect, format_reported
@@ -211,9 +211,10 @@ def insert_scores(readme: str) -> str:
             runs = inputs.scores()[model]
             cells += [f"{statistics.fmean(run['bleu_all'] for run in runs):.2f}", score_long_sentences(runs)]
         lines.append(f"| {' | '.join(cells)} |")
-    reported = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"].reported
+    table1 = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"]
+    assert isinstance(table1, ScoreTable)
     without_attention, with_attention = (
-        reported[model].scores["all"] for model in ("rnnencdec-50", "rnnsearch-50")
+        table1.reported[model].scores["all"] for model in ("rnnencdec-50", "rnnsearch-50")
     )
     lines.append(
         f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | | {with_attention:.2f} | |"
