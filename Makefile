@@ -79,7 +79,7 @@ gpu-check: ## Check a GPU's results, speed and memory: five minutes
 bench-training: ## Compare a training update with JoeyNMT and Sockeye
 bench-decoding: ## Compare beam search with JoeyNMT and Marian
 docs: ## Build the site of the docs and finished experiments
-showcase: ## Renew docs/playground.html and the lecture from the demo
+showcase: ## Renew README's pictures, playground, lecture from the demo
 clean: ## Remove .venv and caches, keep results
 
 help:
