@@ -10,9 +10,11 @@ import json
 import math
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from nmt.errors import UserError
@@ -24,6 +26,8 @@ HistoryLine = dict[str, Any]
 
 RATE_LINES = 20
 """Number of intervals between lines of the history over which the rate is measured."""
+PAUSE_FACTOR = 8
+"""Factor on the usual time of an update from which the time is a pause."""
 TENSORBOARD_FOLDER = "tensorboard"
 """Folder in the state folder for the event files of TensorBoard."""
 
@@ -145,16 +149,31 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
         if line.get("dev_nll") is not None:
             scores.append(DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")))
 
-    base_line, last_line = update_lines[0], update_lines[-1]
-    seconds = last_line["seconds"] - base_line["seconds"]
-    updates = last_line["update"] - base_line["update"]
+    last_line = update_lines[-1]
     return RunStatus(
         update=last_line["update"],
         epoch=last_line.get("epoch"),
-        updates_per_second=updates / seconds if seconds > 0 else None,
+        updates_per_second=_measure_rate(update_lines),
         dev=scores[-1] if scores else None,
         best=max(scores, key=lambda score: score.sort_key(dev_score), default=None),
     )
+
+
+def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
+    """Return the updates per second between lines, or None if it is not known.
+
+    Where an update took many times as long as usual, the machine has slept, or the process was stopped.
+    """
+    intervals = []
+    for line, next_line in pairwise(lines):
+        updates, seconds = next_line["update"] - line["update"], next_line["seconds"] - line["seconds"]
+        if updates > 0 and seconds > 0:
+            intervals.append((updates, seconds))
+    if not intervals:
+        return None
+    usual_seconds = median(seconds / updates for updates, seconds in intervals)
+    intervals = [(n, seconds) for n, seconds in intervals if seconds / n < PAUSE_FACTOR * usual_seconds]
+    return sum(updates for updates, _ in intervals) / sum(seconds for _, seconds in intervals)
 
 
 def count_planned_updates(training: Training, updates_per_epoch: float | None) -> int:

@@ -37,7 +37,7 @@ WEIGHT_COPIES = 12
 the best weights of both checkpoints, the model."""
 
 MEASURED_RATE = "measured here"
-CONFIGURED_RATE = "resources.updates_per_hour"
+CONFIGURED_RATE = "estimated"
 ASSUMED_RATE = f"measured on an {GPU_NAME}"
 
 
@@ -137,10 +137,10 @@ def count_operations(config: Config, model: str, positions: float) -> float:
 
 
 def describe_training_times(config: Config, training_times: Collection[TrainingTime]) -> str:
-    """Return the hours of training and where they come from: "20 hours, 12 hours if all at once (measured here)"."""
+    """Return the hours of training and where they come from: "20 hours, or 12 hours all at once (measured here)"."""
     text = format_hours(sum(time.hours for time in training_times))
     if len(training_times) > 1:
-        text += f", {format_hours(estimate_parallel_hours(config, training_times))} if all at once"
+        text += f", or {format_hours(estimate_parallel_hours(config, training_times))} all at once"
     sources = dict.fromkeys(time.source for time in training_times)
     return f"{text} ({'; '.join(sources)})"
 

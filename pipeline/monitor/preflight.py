@@ -111,9 +111,9 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
     # 1. hours
     if runs:
-        count = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
+        count = f"{len(runs)} {'models' if len(runs) > 1 else 'model'}"
         training_times = estimate_training_times(config, folder, runs)
-        lines.append(f"training: {count}, {describe_training_times(config, training_times)}")
+        lines.append(f"training: {count}, about {describe_training_times(config, training_times)}")
     for run in runs:
         lines += _explain_new_training(config, folder, run)
 

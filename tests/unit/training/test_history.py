@@ -57,6 +57,12 @@ def test_rate_of_last_lines(history: History) -> None:
     assert (status.update, status.updates_per_second) == (40, 1.0)
 
 
+def test_pause_is_not_in_the_rate(history: History) -> None:
+    lines = [update_line(10 * line, 5.0 * line + (600 if line > 7 else 0)) for line in range(1, 10)]
+    write_lines(history, *lines)
+    assert read_run_status(history.path).updates_per_second == 2.0
+
+
 @pytest.mark.parametrize(("dev_score", "best_update"), [("nll", 10), ("bleu", 20)])
 def test_best_score(history: History, dev_score: str, best_update: int) -> None:
     write_lines(
