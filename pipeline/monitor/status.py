@@ -6,7 +6,7 @@ nothing.
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import Run, collect_runs, format_run_label
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
+from pipeline.monitor.submitted_jobs import find_submitted_trainings
 
 CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
@@ -107,9 +108,8 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     # 3. its progress; the progress file of a job is more recent than the history
     status = read_run_status(experiment.find_history(run.name), entry.training.dev_score)
     planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
-    # if the training ends after some epochs, its last update is not known before the history says how long one is
-    end_is_known = status.epoch or entry.training.epochs is None
-    if state == "running" and job_progress and job_progress.total and end_is_known:
+    if state == "running" and job_progress and job_progress.total:
+        planned_updates = job_progress.total
         status = replace(
             status,
             update=max(status.update, job_progress.count),
@@ -134,14 +134,20 @@ def _find_checkpoint_update(state_folder: Path) -> int | None:
 def format_status_table(config: Config, folder: Path) -> str:
     """Return the table of the trainings, and below it the attention, the hours left, notes and other jobs."""
     rows: list[tuple[str, ...]] = []
+    finished_runs: list[str] = []
     unfinished_runs: list[str] = []
     notes: list[str] = []
+    submitted_trainings = find_submitted_trainings(folder)
     for run in collect_runs(config, config.use.models).values():
         training = read_training_status(config, folder, run)
         rows.append(_format_row(training))
-        if training.state not in FINAL_STATES:
+        if training.state == "done":
+            finished_runs.append(run.name)
+        elif training.state not in FINAL_STATES:
             unfinished_runs.append(run.name)
-        if training.note:
+        if run.name in submitted_trainings:
+            notes.append(f"{training.label}: {training.state}: {submitted_trainings[run.name]}")
+        elif training.note:
             notes.append(f"{training.label}: {training.state}: {training.note}")
     notes += _describe_unused_trainings(config, folder)
 
@@ -150,7 +156,7 @@ def format_status_table(config: Config, folder: Path) -> str:
     if rows:
         alignment = ("left", "left", "right", "right", "right", "right", "right")
         paragraphs.append(tabulate(rows, HEADER, disable_numparse=True, colalign=alignment))
-    attention_table = _format_attention_table(config, folder)
+    attention_table = _format_attention_table(config, folder, finished_runs)
     if attention_table:
         paragraphs.append(attention_table)
     if unfinished_runs:
@@ -165,11 +171,12 @@ def format_status_table(config: Config, folder: Path) -> str:
     return "\n".join(map(printable, lines))
 
 
-def _format_attention_table(config: Config, folder: Path) -> str:
-    """Return a table of the attention of each run that has translated the test set, or "" if none has attention."""
+def _format_attention_table(config: Config, folder: Path, run_names: Sequence[str]) -> str:
+    """Return a table of the attention of those runs that have translated the test set, or "" if none has attention."""
     experiment = ExperimentFolder(config, folder)
     rows: list[list[str]] = []
-    for run in collect_runs(config, config.use.models).values():
+    for run_name in run_names:
+        run = collect_runs(config)[run_name]
         translations = experiment.translations("test", run.name, "all")
         if not provenance_path(translations).is_file():
             continue

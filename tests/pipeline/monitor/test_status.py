@@ -101,6 +101,18 @@ def test_other_jobs_in_the_status(tmp_path: Path) -> None:
     assert table.endswith("\n\nscore c: failed: no such file\ntranslate a: 25%, 50 sentences")
 
 
+def test_training_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = "17|PENDING|Priority|rule_train_wildcards_rnnsearch-50 sent-1.2\n"
+    queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3"
+    write(tmp_path / "squeue", f"#!/bin/sh\necho '{queue}'\n")
+    (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    write(tmp_path / ".snakemake" / "slurm_sent", "a-run 18 1700000000\n")
+    lines = format_status_table(paper_config(), tmp_path).splitlines()
+    assert "RNNsearch-30: waiting: Slurm's job 18 is PENDING (Resources)" in lines
+    assert not any("job 17" in line for line in lines)  # of another folder
+
+
 def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
     config = load_config(find_layers(ROOT / "experiments" / "sutskever2014"))
     config = config.model_copy(update={"data_from": None})
@@ -115,7 +127,7 @@ def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
     state_folder = state_of(config, tmp_path, run)
     with hold_folder(state_folder, "refuse"):
         status = read_status(config, tmp_path, run)
-        assert (status.state, status.progress.update, status.planned_updates) == ("running", 0, max_updates)
+        assert (status.state, status.progress.update, status.planned_updates) == ("running", 300, 703_125)
         line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}
         write(state_folder / HISTORY, json.dumps(line) + "\n")
         status = read_status(config, tmp_path, run)
