@@ -1,6 +1,7 @@
 """What a run writes about itself before its first job, and whether Snakemake has records of a run."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -14,6 +15,8 @@ from pipeline.results.package import ReplicationPackage
 
 RECORDS = Path(".snakemake/metadata")
 """Folder with the records of outputs, by which Snakemake knows the parameters of each."""
+PLANNED_RESULTS = Path("settings/results.json")
+"""The list of files that runs may have written into `results/`."""
 CAPTIONS = Path("settings/captions")
 """Folder with the captions of `snakemake --report`."""
 RUN_LOCK = Path(".snakemake/run.lock")
@@ -45,6 +48,17 @@ def check_records(config: Config) -> None:
 def freeze_settings(config: Config) -> None:
     """Write the settings of the run: its jobs on a cluster read them, whatever config.yaml says by then."""
     write_json(RUN_SETTINGS, config.model_dump(mode="json"))
+
+
+def plan_results(files: Iterable[str]) -> None:
+    """Add files to the list of those that runs may have written into `results/`.
+
+    A run that is stopped leaves some of them. The next one that ends removes those that it did not write.
+    """
+    planned_files = set(files)
+    if PLANNED_RESULTS.is_file():
+        planned_files |= set(read_json(PLANNED_RESULTS))
+    write_json(PLANNED_RESULTS, sorted(planned_files))
 
 
 def get_caption_file(name: str) -> Path:

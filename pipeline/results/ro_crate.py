@@ -8,7 +8,7 @@ same files give the same bytes: the date is that of the newest file.
 import hashlib
 import mimetypes
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,24 +44,22 @@ EntityReference = dict[str, str]
 """Stands for an entity in the values of another one: {"@id": ...}."""
 
 
-def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
-    """Remove the files of a former run from a results folder, and return them.
+def remove_former_files(results: Path, files: Sequence[Path], planned_names: Collection[str]) -> list[Path]:
+    """Remove the files of former runs from a results folder, and return them.
 
-    A file is removed if the folder's record names it and this run did not write it. Files that the record does not
-    name stay, since they are the user's.
+    A file is removed if a former run planned it and this run did not write it. Other files stay, since they are the
+    user's.
 
-    files: the files that this run wrote.
+    Args:
+        results: the folder.
+        files: the files that this run wrote.
+        planned_names: the paths of the files that runs have planned in the folder.
     """
-    if not (results / RECORD).is_file():
-        return []
-    recorded_names = {name for name, entity in read_crate(results).items() if entity["@type"] == "File"}
-
-    # The record may come from somebody else. So it only chooses among the files that are in the folder: its names may
-    # lead out of it, and so may links.
+    # The names only choose among the files of the folder: they may lead out of it, and so may links.
     former_files = []
     for path in sorted(results.rglob("*")):
         is_file = stat.S_ISREG(path.lstat().st_mode)
-        if is_file and path not in files and path.relative_to(results).as_posix() in recorded_names:
+        if is_file and path not in files and str(path) in planned_names:
             path.unlink()
             former_files.append(path)
     return former_files

@@ -4,22 +4,27 @@ In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package_files.smk).
 Out: results/ro-crate-metadata.json, pieces/RUN.tar.zst.
 """
 
+RECORD = "results/ro-crate-metadata.json"
+RECORDED_FILES = [
+    *RESULT_FILES,
+    *REPLICATION_PACKAGE,
+    *paths.provenance_files(TRANSLATIONS.values()),
+    f"results/{TABLES_PROVENANCE}",
+]
+
 
 rule ro_crate:
     """Record the origin of the results: code, settings, text, models, and the checksum of every file."""
     input:
-        RESULT_FILES,
-        REPLICATION_PACKAGE,
-        paths.provenance_files(TRANSLATIONS.values()),
-        f"results/{TABLES_PROVENANCE}",
+        RECORDED_FILES,
     output:
-        # the record of the former run is kept until this one is written, since it names that run's files
-        update("results/ro-crate-metadata.json"),
+        RECORD,
     log:
         "logs/results/ro_crate.log",
     localrule: True
     params:
         archives=f"{DATA}/archives",
+        planned_results=str(records.PLANNED_RESULTS),
     script:
         "../scripts/ro_crate.py"
 

@@ -1,7 +1,7 @@
 """Check a run before its first job: print its forecast, and exit if it lacks something that it needs hours later.
 
 In:  the graph of jobs.
-Out: settings/run.json and settings/captions.
+Out: settings/: run.json, results.json, captions.
 """
 
 import atexit
@@ -36,6 +36,7 @@ def start_run():
     if problems:
         exit_with_errors(problems)
     records.freeze_settings(CONFIG)
+    records.plan_results([*RECORDED_FILES, RECORD])
     for name, caption in REPORT_CAPTIONS.items():
         records.write_caption(name, caption)
     # for the logger, which shows the progress of these jobs
