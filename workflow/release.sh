@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Put all that a version publishes into the folder release/: the package, and of each finished experiment its models,
-# results and playground; SHA256SUMS names every file. Nothing is trained. `make release` calls this. Another call adds
+# results and playground; SHA256SUMS names every file, EXPERIMENT.sha256 those of an experiment. Nothing is trained. `make release` calls this. Another call adds
 # its experiments.
 #
 # Usage: bash workflow/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2206
 snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
 for experiment; do
+    echo "release: $experiment: check that it is finished"
     # without results all trainings are missing
     jobs="rule train"
     if [ -f "$experiment/results/report.html" ]; then
@@ -19,6 +20,7 @@ for experiment; do
         exit 2
     fi
 done
+echo "release: build the package"
 mkdir -p release
 rm -f release/SHA256SUMS release/*.whl release/*.tar.gz
 .uv/uv build --quiet --no-create-gitignore --out-dir release
@@ -26,13 +28,21 @@ rm -f release/SHA256SUMS release/*.whl release/*.tar.gz
 (cd docs/assignment && "$OLDPWD/.venv/bin/python" -m zipfile --create ../../release/assignment.zip README.md ./*.py ./*.ipynb text)
 for experiment; do
     name=$(basename "$experiment")
+    echo "release: $experiment: pack its models, which takes minutes"
     # two runs: where text is made again, Snakemake leaves out what comes after finished trainings until the next run
-    for target in all releases; do "${snakemake[@]}" "$experiment" --quiet all -- "$target"; done
+    for target in all releases; do "${snakemake[@]}" "$experiment" --quiet all -- "$target" 2> >(grep --invert-match '^Using ' >&2); done
+    files=()
     for archive in "$experiment"/releases/*.tar.zst; do
-        cp "$archive" "release/$name-$(basename "$archive")"
+        files+=("$name-$(basename "$archive")")
+        cp "$archive" "release/${files[-1]}"
     done
     .venv/bin/python -m zipfile --create "release/$name-results.zip" "$experiment/results"
-    [ ! -f "$experiment/results/playground.html" ] || cp "$experiment/results/playground.html" "release/$name-playground.html"
+    files+=("$name-results.zip")
+    if [ -f "$experiment/results/playground.html" ]; then
+        cp "$experiment/results/playground.html" "release/$name-playground.html"
+        files+=("$name-playground.html")
+    fi
+    (cd release && sha256sum -- "${files[@]}" > "$name.sha256")
 done
 cd release
 sha256sum -- * > SHA256SUMS

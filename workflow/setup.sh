@@ -15,32 +15,6 @@ quiet=--quiet
 export UV_PROJECT_ENVIRONMENT=.venv
 unset VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
-# The user's uv if it can read the lock file, else a copy of the version in the lock file.
-reads_lock() { "$1" export --quiet --frozen --only-group setup > /dev/null 2>&1; }
-if ! reads_lock "$uv"; then
-    rm -f "$uv"
-    mkdir -p .uv
-    for found in uv "${HOME:-}/.local/bin/uv" "${HOME:-}/.cargo/bin/uv"; do
-        [ -e "$uv" ] || ! reads_lock "$found" || ln -s "$(command -v "$found")" "$uv"
-    done
-    if [ ! -e "$uv" ] && ! "${PYTHON:-python3}" workflow/fetch_uv.py "$uv"; then
-        echo "error: no uv: install Python (Debian, Ubuntu: apt install python3; macOS: xcode-select --install)" \
-            "or uv itself (https://docs.astral.sh/uv), and check the network" >&2
-        exit 2
-    fi
-fi
-
-# Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each of the
-# hundreds of processes of a run would compile PyTorch or pandas anew.
-sync() {
-    # shellcheck disable=SC2086
-    "$uv" sync $quiet --frozen --inexact --compile-bytecode --no-default-groups --group workflow \
-        ${PYTHON:+--python "$PYTHON"} "$@"
-}
-
-# The locked requirement of PyTorch, with its hashes.
-torch() { "$uv" export --quiet --frozen --no-default-groups "$@" | sed -n '/^torch==/,/[^\\]$/p'; }
-
 installed() {
     for found in .venv/lib/python*/site-packages/torch-*.dist-info; do
         case $found in
@@ -61,6 +35,51 @@ fitting() {
 
 build=${TORCH:-$(installed)}
 build=${build:-$(fitting)}
+
+# Exit if a folder's disk has less than so many GB: check_space FOLDER GB WHAT ADVICE. The folder need not exist yet.
+check_space() {
+    place=$1
+    while [ ! -d "$place" ]; do place=$(dirname "$place"); done
+    free=$(df -Pk "$place" 2> /dev/null | awk 'NR == 2 { printf "%.1f", $4 / 1e6 }')
+    if [ "$free" ] && awk "BEGIN { exit !($free < $2) }"; then
+        echo "error: $1: $3 needs $2 GB of disk, $free GB are free: $4" >&2
+        exit 2
+    fi
+}
+
+if [ -z "$(installed)" ] || [ "$build" != "$(installed)" ]; then
+    [ "$build" = cpu ] && gigabytes=2 cache_gigabytes=1 || gigabytes=6 cache_gigabytes=6
+    check_space "$PWD" "$gigabytes" "the installation" "make room"
+    check_space "${UV_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/uv}" "$cache_gigabytes" "the cache of downloads" \
+        "make room, or name another folder: export UV_CACHE_DIR=/scratch/\$USER/uv"
+fi
+
+# The user's uv if it can read the lock file, else a copy of the version in the lock file.
+reads_lock() { "$1" export --quiet --frozen --only-group setup > /dev/null 2>&1; }
+if ! reads_lock "$uv"; then
+    rm -f "$uv"
+    mkdir -p .uv
+    for found in uv "${HOME:-}/.local/bin/uv" "${HOME:-}/.cargo/bin/uv"; do
+        [ -e "$uv" ] || ! reads_lock "$found" || ln -s "$(command -v "$found")" "$uv"
+    done
+    if [ ! -e "$uv" ] && ! "${PYTHON:-python3}" workflow/fetch_uv.py "$uv"; then
+        echo "error: no uv: install Python (Debian, Ubuntu: apt install python3; macOS: xcode-select --install)" \
+            "or uv itself (https://docs.astral.sh/uv), and check the network" >&2
+        exit 2
+    fi
+fi
+
+sync() {
+    # shellcheck disable=SC2086
+    "$uv" sync $quiet --frozen --inexact --no-default-groups --group workflow ${PYTHON:+--python "$PYTHON"} "$@"
+}
+# The last step of an installation compiles all packages to bytecode: where Python writes none later (images set
+# PYTHONDONTWRITEBYTECODE, folders are read-only), each of the hundreds of processes of a run would compile PyTorch anew.
+tell_of_bytecode() { echo "setup: PyTorch is fetched, then all is compiled to bytecode: minutes without a line"; }
+
+# The locked requirement of PyTorch, with its hashes.
+torch() { "$uv" export --quiet --frozen --no-default-groups "$@" | sed -n '/^torch==/,/[^\\]$/p'; }
+
 # An environment names its folder in each program and in its link to this checkout, so one that was moved is made anew.
 if [ -e .venv/bin/activate ]; then
     made_at=$(sed -n "s/^VIRTUAL_ENV=['\"]*\([^'\"]*\).*/\1/p" .venv/bin/activate)
@@ -70,22 +89,27 @@ if [ -e .venv/bin/activate ]; then
     fi
 fi
 echo "setup: PyTorch's build $build (another: make setup TORCH=cpu, cuda or cu126)"
-echo "setup: packages are fetched and compiled to bytecode, a minute or two without a line"
 case $build in
-    cuda) sync "$@" ;;
+    cuda) tell_of_bytecode && sync --compile-bytecode "$@" ;;
     cpu)
         sync --extra cpu --no-install-package torch "$@"
-        if ! sync --extra cpu "$@" 2> .venv/setup.log; then
+        tell_of_bytecode
+        if ! sync --compile-bytecode --extra cpu "$@" 2> .venv/setup.log; then
             echo "setup: PyTorch's index does not answer (.venv/setup.log): pip is asked, else it comes with CUDA (2.7 GB)"
             torch --extra cpu > .venv/torch.txt
-            .venv/bin/python -m pip install -qqq --no-deps --require-hashes -r .venv/torch.txt || sync "$@"
+            if .venv/bin/python -m pip install -qqq --no-deps --require-hashes -r .venv/torch.txt; then
+                sync --compile-bytecode --extra cpu --no-install-package torch "$@"
+            else
+                sync --compile-bytecode "$@"
+            fi
         fi
         ;;
     *)
         sync --extra cpu --no-install-package torch "$@"
+        tell_of_bytecode
         version=$(torch --no-hashes | sed -n 's/^torch==\([0-9.]*\).*/\1/p')
         # shellcheck disable=SC2086
-        "$uv" pip install $quiet --python .venv --torch-backend "$build" "torch==$version+$build"
+        "$uv" pip install $quiet --compile-bytecode --python .venv --torch-backend "$build" "torch==$version+$build"
         ;;
 esac
 # Snakemake imports packages before it reads the Snakefile; those of a cluster's modules would be others (nmt/environment.py).
