@@ -177,7 +177,7 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
         other_folders: folders of further models, which form an ensemble with it.
         options: keys of `nmt.settings.decoding.ComputeOptions`, as in `nmt translate`: device ("cpu", "cuda" or
-            "auto"), threads, precision ("fp32", "bf16" or "int8"), batch_size.
+            "auto"), threads, precision ("fp32", "tf32", "bf16" or "int8"), batch_size.
 
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has an invalid value.
