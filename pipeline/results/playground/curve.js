@@ -29,7 +29,7 @@ class Curve {
   /** `models` with label and kind; `trained`: words of the longest sentences in their training; `maxWords`: end of the axis. */
   constructor(models, trained, maxWords) {
     Object.assign(this, { labels: models.map(({ label }) => label), trained, maxWords, tried: [] });
-    this.classes = models.map(({ aligns }, index) => `${aligns ? "attention" : "vector"} m${index}`);
+    this.classes = models.map(({ aligns }, index) => `${aligns ? "attention" : "no-attention"} m${index}`);
   }
 
   /** One more sentence: its words, and a value of each model; a model that was not asked has null. */
