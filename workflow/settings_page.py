@@ -12,12 +12,11 @@ from pydantic.fields import FieldInfo
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from nmt.settings.base import OmitsDefaults, Settings  # noqa: E402
+from nmt.settings.base import Settings  # noqa: E402
 
 # The text below a key becomes its description in the classes that are defined from here on. This takes time, and nobody
 # else needs it.
-for base in (Settings, OmitsDefaults):
-    base.model_config["use_attribute_docstrings"] = True
+Settings.model_config["use_attribute_docstrings"] = True
 
 from nmt.settings.model_types import MODEL_TYPES  # noqa: E402
 from pipeline.config.layers import DEFAULTS, read_layer  # noqa: E402

@@ -62,17 +62,13 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(BaseModel):
-    """The base of all settings. They are frozen and strict: unknown keys, other types, NaN and infinity are refused."""
+    """The base of all settings. They are frozen and strict: unknown keys, other types, NaN and infinity are refused.
+
+    They are written without the keys that have the default of their class. So a new key, which has a default, changes
+    no job's parameters and no fingerprint of a training.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class OmitsDefaults(Settings):
-    """Settings that are written without the keys that have their default value.
-
-    So a new key, which has a default value, changes nothing that was made before there was such a key: no command and
-    no fingerprint of a training.
-    """
 
     @model_serializer(mode="wrap")
     def _omit_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

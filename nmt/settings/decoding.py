@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from nmt.io.system import count_cpus
-from nmt.settings.base import BatchSize, BeamSize, OmitsDefaults, Settings, Threads, TokenCount
+from nmt.settings.base import BatchSize, BeamSize, Settings, Threads, TokenCount
 from nmt.settings.text import Languages, Tokenization
 
 IfNoEos = Literal["widen_beam", "retry", "best"]
@@ -20,7 +20,7 @@ SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""
 
 
-class SearchSettings(OmitsDefaults):
+class SearchSettings(Settings):
     """Settings that decide which translations beam search finds. docs/fidelity/bahdanau2015.md has the authors'."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
@@ -118,7 +118,7 @@ class PythonOptions(TranslateOptions):
     """Whether translations have their attention."""
 
 
-class TextSettings(OmitsDefaults):
+class TextSettings(Settings):
     """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
 
     languages: Languages

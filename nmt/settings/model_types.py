@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import OmitsDefaults
+from nmt.settings.base import Settings
 
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Number of units of a layer."""
@@ -20,7 +20,7 @@ Deviation = Annotated[float, Field(gt=0, le=100)]
 """Standard deviation of normally distributed initial weights."""
 
 
-class Architecture(OmitsDefaults):
+class Architecture(Settings):
     """Settings that every model type has."""
 
     hidden_units: Size

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from nmt.settings.base import Settings
 
@@ -48,11 +48,3 @@ class Tokenization(Settings):
     """Normalization before tokenization (docs/own-text.md#apostrophes-quotes-and-accents), in training and in every use
     of a model. none: as in the papers. unicode: accents are composed (NFC), and most characters without width are
     removed. punctuation: also, apostrophes, quotation marks, hyphens and the ellipsis become ASCII."""
-
-    @model_serializer(mode="wrap")
-    def _omit_no_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `normalization: none`. The key is newer, so it changes no job and no fingerprint of older text."""
-        values: dict[str, Any] = write(self)
-        if self.normalization == "none":
-            values.pop("normalization", None)
-        return values

@@ -11,7 +11,6 @@ from nmt.settings.base import (
     BatchSize,
     Fraction,
     Identifier,
-    OmitsDefaults,
     PositiveInt,
     Seed,
     Seeds,
@@ -31,7 +30,7 @@ Epochs = Annotated[float, Field(gt=0, le=1e6)]
 PositiveFraction = Annotated[float, Field(gt=0, le=1)]
 
 
-class Training(OmitsDefaults):
+class Training(Settings):
     """Settings of the training: optimizer, batches, stopping, bookkeeping (paper, Sec. 4.2 and B.2)."""
 
     optimizer: Literal["adadelta", "adam", "sgd"]
@@ -148,7 +147,7 @@ class ModelEntry(Settings):
         return self.model_type in MODEL_TYPES_WITH_ATTENTION
 
 
-class ModelRun(OmitsDefaults):
+class ModelRun(Settings):
     """The settings of one run, which decide its weights together with the data: those of `nmt train --settings`."""
 
     model: Identifier

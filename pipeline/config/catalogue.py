@@ -11,14 +11,6 @@ from nmt.settings.decoding import Average, Decoding
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
-def newer_key(default: Any) -> Any:
-    """Return the field of a key that is not written while it has its default.
-
-    So a key that is added to the settings changes no job's settings, and no record of a finished run.
-    """
-    return Field(default=default, exclude_if=lambda value: value == default)
-
-
 def _refuse_braces(path: str) -> str:
     """Return the path of a rule's file, in which Snakemake would take braces for wildcards."""
     if "{" in path or "}" in path:
@@ -90,7 +82,7 @@ def hide_secrets(source: str, text: str | None = None) -> str:
 class Archive(Source):
     """A file to download, and other files with the same members. Sizes and checksums are checked."""
 
-    license: str | None = newer_key(None)
+    license: str | None = None
     """SPDX identifier of the licence, such as CC-BY-NC-SA-4.0, for the record of results."""
     alternatives: list[Source] = Field(default=[])
     """Other archives with the same members, tried in order if no source has the file itself."""
@@ -101,7 +93,7 @@ class Member(Settings):
 
     archive: Identifier | None = None
     """Name in `archives`."""
-    file: FilePath | None = newer_key(None)
+    file: FilePath | None = None
     """A file of your own, instead of an archive (docs/own-text.md)."""
     member: str | None = None
     """Path of this side in the archive. null: the archive is the text."""

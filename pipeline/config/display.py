@@ -8,17 +8,14 @@ from nmt.settings.base import Identifier, Names, Seed, Settings, TokenCount
 from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
-from pipeline.config.catalogue import FilePath, newer_key
+from pipeline.config.catalogue import FilePath
 from pipeline.config.text import SentenceLength
 
 FIRST_PAPER = "bahdanau2015"
 
 
 class Display(Settings):
-    """What the tables and figures show.
-
-    A newer key with its default is not written, so that it changes no job's parameters and no finished run's record.
-    """
+    """What the tables and figures show."""
 
     reported: bool
     """Show the paper's numbers beside those of the run. Only if the run is the paper's."""
@@ -64,11 +61,11 @@ class Display(Settings):
     Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure) or that of the WPT 2003 task."""
     moses_translations: FilePath | None = None
     """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures."""
-    score_groups: Annotated[int, Field(ge=2, le=1000)] = newer_key(8)
+    score_groups: Annotated[int, Field(ge=2, le=1000)] = 8
     """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014)."""
-    rank_of: Literal["source", "reference"] = newer_key("source")
+    rank_of: Literal["source", "reference"] = "source"
     """Side whose words sort the sentences there by average rank of frequency: source or reference."""
-    papers: Annotated[list[Identifier], Field(min_length=1)] = newer_key([FIRST_PAPER])
+    papers: Annotated[list[Identifier], Field(min_length=1)] = Field(default=[FIRST_PAPER])
     """Papers whose tables and figures are made (workflow/papers/PAPER.yaml)."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
     """Baselines, and for each the models that are compared with it (docs/ablations.md). null: no such table."""
@@ -93,7 +90,7 @@ class ReportSettings(Display):
     languages: Languages
     tokenization: Tokenization
     """How text was tokenized, which detokenization undoes."""
-    subwords: bool = newer_key(False)
+    subwords: bool = False
     """Whether models read and write subword units, which Table 1 mentions."""
 
     def label(self, model: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nmt.settings.base import BeamSize, Identifier, Names, PositiveInt, Settings, Threads, TokenCount
-from pipeline.config.catalogue import FilePath, newer_key
+from pipeline.config.catalogue import FilePath
 
 
 class PhraseBased(Settings):
@@ -32,12 +32,12 @@ class PhraseBased(Settings):
     lm_text: list[FilePath]
     """Files of tokens (plain, .gz or .zst, as `nmt data tokenize` writes them) for the language model, in addition to
     the target side of the training text."""
-    lm_corpora: Names = newer_key([])
+    lm_corpora: Names = Field(default=[])
     """Corpora whose target side is added to the language model. A corpus of one language names the same file as source
     and target (experiments/sutskever2014/moses.yaml)."""
-    lm_words: PositiveInt | None = newer_key(None)
+    lm_words: PositiveInt | None = None
     """Maximum words of this additional text, in the order of its names. null: no limit."""
-    phrase_model: Identifier | None = newer_key(None)
+    phrase_model: Identifier | None = None
     """An entry of `models` that is not in use, whose score enters the phrase table of a second system
     (docs/phrase-based.md). null: no such system."""
     cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None

@@ -80,7 +80,8 @@ def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[st
 
 def run_settings(config: Config, run: Run) -> ModelRun:
     """Return all settings that a run's weights depend on; the other seeds of its model are left out."""
-    entry = config.models[run.model].model_dump(exclude={"seeds"})
+    entry = dict(config.models[run.model])
+    del entry["seeds"]
     return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)
 
 

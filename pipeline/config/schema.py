@@ -9,7 +9,6 @@ from nmt.settings.base import (
     Hours,
     Identifier,
     Names,
-    OmitsDefaults,
     Rate,
     Seed,
     Seeds,
@@ -40,7 +39,7 @@ class Pretrained(Settings):
     """Folder with one folder for each model in use, as `nmt unpack` writes them. These models are not trained."""
 
 
-class Use(OmitsDefaults):
+class Use(Settings):
     """The entries of the catalogues that this experiment uses."""
 
     train: Annotated[Names, Field(min_length=1)]
@@ -82,7 +81,7 @@ class ClusterResources(Settings):
     """Memory of a data job in GB."""
 
 
-class Config(OmitsDefaults):
+class Config(Settings):
     """The whole of `config.yaml` after its layers are merged."""
 
     seed: Seed

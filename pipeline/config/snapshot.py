@@ -51,7 +51,7 @@ def get_published_settings(config: Config) -> dict[str, Any]:
             values[block] = {name: entry for name, entry in values[block].items() if name in names}
 
     for archive in values["archives"].values():
-        for source in (archive, *archive["alternatives"]):
+        for source in (archive, *archive.get("alternatives", [])):
             source["url"] = hide_secrets(source["url"])
     return values
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import Identifier, OmitsDefaults, PositiveInt, Settings, TokenCount
+from nmt.settings.base import Identifier, PositiveInt, Settings, TokenCount
 from nmt.settings.text import MAX_VOCABULARY_SIZE
 
 
@@ -43,7 +43,7 @@ class Selection(Settings):
     """Use fixed discounts if a text is too small to estimate them (lmplz). Only for tiny experiments."""
 
 
-class VocabularySettings(OmitsDefaults):
+class VocabularySettings(Settings):
     """Settings of the vocabularies."""
 
     words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]

@@ -209,7 +209,7 @@ class _Crate:
     def add_archive(self, archive: Archive, folder: Path | None) -> EntityReference:
         """Add an archive: size and checksums as its download recorded them, or else those of the settings."""
         record = read_download_record(folder / archive.path) if folder else None
-        file_facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
+        file_facts = record or dict(archive)
 
         # Passwords and signatures in addresses are secret, and paths on this machine are private.
         url, download_url = hide_secrets(archive.url), hide_secrets(file_facts.get("source", ""))

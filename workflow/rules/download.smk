@@ -16,9 +16,9 @@ rule download:
     localrule: True
     params:
         archive=jobs.archive_entry,
-        alternatives=lambda wildcards, input: paths.find_archive(wildcards.archive).model_dump()[
-            "alternatives"
-        ],
+        alternatives=lambda wildcards, input: paths.find_archive(wildcards.archive).model_dump(
+            include={"alternatives"}
+        ),
         mirrors=not_compared(CONFIG.mirrors),
     script:
         "../scripts/download.py"

@@ -9,6 +9,6 @@ with job(snakemake) as (_, outputs):
     from pipeline.download.download import download_file
 
     params = snakemake.params
-    archive = Archive.model_validate({**params.archive, "alternatives": params.alternatives})
+    archive = Archive.model_validate({**params.archive, **params.alternatives})
     source = download_file(archive, outputs.archive, params.mirrors, archive.alternatives)
     print(f"{outputs.archive}: from {source}", file=sys.stderr)

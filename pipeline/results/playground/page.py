@@ -120,7 +120,11 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
 
     # what the scripts read
     raw_text = RawText(text.languages.source, text.tokenization)
-    values = text.model_dump() | {
+    values = {
+        "languages": text.languages.model_dump(),
+        "tokenization": dict(text.tokenization),
+        "tokenized": text.tokenized,
+        "decoding": text.decoding.model_dump(),
         "bits": bits,
         "models": descriptions,
         "vocabulary": {

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from nmt.model import model_types
-from nmt.settings.base import OmitsDefaults
+from nmt.settings.base import Settings
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.settings.training import ModelRun
 from tests.small_models import small_architecture
@@ -23,7 +23,7 @@ def test_estimate_weights(model_type: ModelTypeName) -> None:
     assert estimate == pytest.approx(weight_count, rel=0.1)
 
 
-class OldSettings(OmitsDefaults):
+class OldSettings(Settings):
     """Settings that a model was trained with."""
 
     units: int
