@@ -9,8 +9,7 @@ from nmt.data.meta import data_checksums, read_meta
 from nmt.errors import UserError
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import HISTORY
-from nmt.store.training_store import TrainingStore, collect_training_inputs, compute_model_key
+from nmt.store.training_store import collect_training_inputs, compute_model_key
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 
@@ -96,26 +95,6 @@ class ExperimentFolder:
         except UserError:
             return None
         return find_expected_model(self.config, run, data)
-
-    def find_training_state(self, run_name: str) -> Path | None:
-        """Return the folder with the checkpoints of a run's training with these settings and this text, or None."""
-        model = self.find_expected_model(run_name)
-        if model is None:
-            return None
-        states = TrainingStore(self.store).find_state_folders(run_name, model.training_inputs, model.settings)
-        existing_states = [state for state in states if state.is_dir()]
-        # the second folder is for the end that these settings ask for, the first for any end
-        return existing_states[-1] if existing_states else None
-
-    def find_finished_model(self, run_name: str) -> Path | None:
-        """Return the folder of a run's finished model with these settings and this text in the store, or None."""
-        model = self.find_expected_model(run_name)
-        return TrainingStore(self.store, self.shared_stores).find_model(model.key) if model else None
-
-    def find_history(self, run_name: str) -> Path:
-        """Return the history file of a run's training, active or ended; it may not exist."""
-        state, model = self.find_training_state(run_name), self.find_finished_model(run_name)
-        return (state or model or self.model(run_name)) / HISTORY
 
 
 def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> ExpectedModel:

@@ -63,11 +63,8 @@ class ClusterResources(Settings):
     """Maximum time limit of a training job in hours, for example that of a partition. A longer training is continued by
     another job."""
     updates_per_hour: dict[ModelTypeName, Rate]
-    """Updates per hour by model type, for example {rnnsearch: 60000}, for the time limit of a training until the run
-    has measured its own rate."""
-    gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """Speed of the GPU in fp32, in 10^12 operations per second (data sheets: T4 8, RTX 2080 Ti 13, A100 19.5, L4 30,
-    H100 and H200 67). Without a rate above, the rate of an H100 is scaled by it."""
+    """Updates per hour by model type, for example {rnnsearch: 60000}, for the forecast and the time limit of a
+    training until the run has measured its own rate. Without a rate a training asks for `train_hours`."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     """How often a training job is submitted again after it was lost (cancelled, node lost, error)."""
     train_memory_gb: Gigabytes

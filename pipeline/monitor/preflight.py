@@ -15,12 +15,11 @@ from nmt.io.files import read_json
 from nmt.io.system import last_output_line
 from nmt.store.training_store import TrainingStore
 from pipeline import kenlm
-from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import collect_runs
-from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_disk_bytes, estimate_training_times
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
+from pipeline.monitor.run_state import RunStates
 from pipeline.phrase_based import programs as phrase_based
 
 TIMEOUT_SECONDS = 900
@@ -96,8 +95,8 @@ def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
     if pending_rules & LAST_TEXT_RULES:
         return job_list.runs_to_train
 
-    experiment = ExperimentFolder(job_list.config, folder)
-    return [run for run in job_list.runs_to_train if experiment.find_finished_model(run) is None]
+    states = RunStates(job_list.config, folder)
+    return [run for run in job_list.runs_to_train if states[run].finished_model is None]
 
 
 # --- forecast ---------------------------------------------------------------------------------------------------------
@@ -107,15 +106,16 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
     """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
     config = job_list.config
     runs = find_untrained_runs(job_list, folder)
+    states = RunStates(config, folder)
     lines = []
 
     # 1. hours
     if runs:
         count = f"{len(runs)} {'models' if len(runs) > 1 else 'model'}"
-        training_times = estimate_training_times(config, folder, runs)
-        lines.append(f"training: {count}, about {describe_training_times(config, training_times)}")
+        training_times = estimate_training_times(states, runs)
+        lines.append(f"training: {count}, {describe_training_times(states, training_times)}")
     for run in runs:
-        lines += _explain_new_training(config, folder, run)
+        lines += _explain_new_training(states, run)
 
     # 2. disk space
     archives = job_list.archives_to_download
@@ -134,13 +134,12 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
     return lines
 
 
-def _explain_new_training(config: Config, folder: Path, run: str) -> list[str]:
+def _explain_new_training(states: RunStates, run: str) -> list[str]:
     """Return a line if a run was trained before, but with other settings or other prepared text."""
-    experiment = ExperimentFolder(config, folder)
-    model = experiment.find_expected_model(run)
-    if model is None or experiment.find_training_state(run):
+    state = states[run]
+    if state.model is None or state.folder:
         return []
-    change = TrainingStore(experiment.store).describe_changes(run, model.training_inputs)
+    change = TrainingStore(states.experiment.store).describe_changes(run, state.model.training_inputs)
     return [f"{run}: a new training, since {change}"] if change else []
 
 

@@ -21,12 +21,13 @@ from nmt.io.locks import read_holder
 from nmt.io.progress import LOG_SECONDS, format_duration
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import WEIGHTS
-from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
+from nmt.training.history import DevScore, RunStatus, count_planned_updates
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import Run, collect_runs, format_run_label
+from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
+from pipeline.monitor.run_state import RunStates
 from pipeline.monitor.submitted_jobs import find_submitted_trainings
 
 CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
@@ -74,14 +75,15 @@ def read_last_settings(folder: Path) -> Config:
             return load_config(find_layers(Path()))
 
 
-def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStatus:
-    """Return the status of a run of the experiment in a folder."""
-    entry = config.models[run.model]
-    experiment = ExperimentFolder(config, folder)
+def read_training_status(states: RunStates, name: str) -> TrainingStatus:
+    """Return the status of a run."""
+    run_state, experiment = states[name], states.experiment
+    run, status = run_state.run, run_state.status
+    entry = states.config.models[run.model]
     job_progress = progress.read_progress(experiment.training_progress(run.name))
 
     # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
-    state_folder = experiment.find_training_state(run.name)
+    state_folder = run_state.folder
     checkpoint_update = _find_checkpoint_update(state_folder) if state_folder else None
     holder = read_holder(state_folder) if state_folder else None
     if holder and not holder.process:  # a damaged lock holds nothing
@@ -91,7 +93,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     note = None
     if holder and holder.is_alive:
         state, note = "running", f"process {holder.process} on {holder.host}"
-    elif experiment.find_finished_model(run.name) is not None:
+    elif run_state.finished_model is not None:
         state = "done"
     elif job_progress and job_progress.error:
         state, note = "failed", job_progress.error
@@ -106,7 +108,6 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
         state = "waiting"
 
     # 3. its progress; the progress file of a job is more recent than the history
-    status = read_run_status(experiment.find_history(run.name), entry.training.dev_score)
     planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
     if state == "running" and job_progress and job_progress.total:
         planned_updates = job_progress.total
@@ -138,18 +139,19 @@ def format_status_table(config: Config, folder: Path) -> str:
     unfinished_runs: list[str] = []
     notes: list[str] = []
     submitted_trainings = find_submitted_trainings(folder)
-    for run in collect_runs(config, config.use.models).values():
-        training = read_training_status(config, folder, run)
+    states = RunStates(config, folder)
+    for name in collect_runs(config, config.use.models):
+        training = read_training_status(states, name)
         rows.append(_format_row(training))
         if training.state == "done":
-            finished_runs.append(run.name)
+            finished_runs.append(name)
         elif training.state not in FINAL_STATES:
-            unfinished_runs.append(run.name)
-        if run.name in submitted_trainings:
-            notes.append(f"{training.label}: {training.state}: {submitted_trainings[run.name]}")
+            unfinished_runs.append(name)
+        if name in submitted_trainings:
+            notes.append(f"{training.label}: {training.state}: {submitted_trainings[name]}")
         elif training.note:
             notes.append(f"{training.label}: {training.state}: {training.note}")
-    notes += _describe_unused_trainings(config, folder)
+    notes += _describe_unused_trainings(states)
 
     # the paragraphs in their order
     paragraphs = [str(folder)]
@@ -160,8 +162,8 @@ def format_status_table(config: Config, folder: Path) -> str:
     if attention_table:
         paragraphs.append(attention_table)
     if unfinished_runs:
-        training_times = estimate_training_times(config, folder, unfinished_runs)
-        paragraphs.append(f"Left to train: {describe_training_times(config, training_times)}")
+        training_times = estimate_training_times(states, unfinished_runs)
+        paragraphs.append(f"Left to train: {describe_training_times(states, training_times)}")
     for lines in (notes, list(_describe_other_jobs(folder))):
         if lines:
             paragraphs.append("\n".join(lines))
@@ -193,14 +195,12 @@ def _format_attention_table(config: Config, folder: Path, run_names: Sequence[st
     return table
 
 
-def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
+def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
-    experiment = ExperimentFolder(config, folder)
-    runs = collect_runs(config)
-    if any(experiment.find_expected_model(run) is None for run in runs):
+    if any(states[run].model is None for run in states.runs):
         return  # the text is not prepared, so nobody knows which trainings are used
-    used_folders = {experiment.find_training_state(run) for run in runs}
-    for state_folder in sorted((experiment.store / "trainings").glob("*")):
+    used_folders = {states[run].folder for run in states.runs}
+    for state_folder in sorted((states.experiment.store / "trainings").glob("*")):
         if state_folder in used_folders:
             continue
         size = 0

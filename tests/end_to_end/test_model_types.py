@@ -22,6 +22,7 @@ from nmt.store.model_card import write_card
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes, estimate_training_times
+from pipeline.monitor.run_state import RunStates
 from tests.bitexts import write_bitext
 from tests.experiments import paper
 from tests.small_models import small_architecture
@@ -105,7 +106,7 @@ def test_a_model_type_can_all_that_a_run_does(
     tmp_path: Path, config: Config, model_type: ModelTypeName
 ) -> None:
     aligns = model_type in MODEL_TYPES_WITH_ATTENTION
-    (left,) = estimate_training_times(config, tmp_path, ["tiny"])
+    (left,) = estimate_training_times(RunStates(config, tmp_path), ["tiny"])
     assert left.hours == 4 / 1000 and estimate_disk_bytes(config, tmp_path, [], [], ["tiny"]) > 0
     model = trained(tmp_path, config)
     summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from pipeline.monitor.forecast import count_training_retries, request_training_m
 
 # On one machine a failed training is not repeated, since its user sees the error. In a job of a cluster there are no retries
 # either: Snakemake would count the rule's attempts there once more.
-RETRIES = count_training_retries(CONFIG, plan.runs.values()) if SUBMITS_JOBS else 0
+RETRIES = count_training_retries(CONFIG, plan.runs.values(), Path()) if SUBMITS_JOBS else 0
 
 SHARED_STORES = " ".join(options.format_option("shared-store", store) for store in FOLDER.shared_stores)
 

@@ -11,9 +11,9 @@ import pytest
 from nmt.io.locks import hold_folder
 from nmt.store.model_folder import HISTORY, WEIGHTS
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_training_times
+from pipeline.monitor.run_state import RunStates
 from pipeline.monitor.status import TrainingStatus, format_status_table, read_training_status
 from tests.running import ROOT
 from tests.trainings import finish, prepare_text, state_of
@@ -27,7 +27,7 @@ def write(file: Path, text: str = "") -> None:
 
 
 def read_status(config: Config, folder: Path, run: str = RUN) -> TrainingStatus:
-    return read_training_status(config, folder, collect_runs(config, list(config.models))[run])
+    return read_training_status(RunStates(config, folder), run)
 
 
 def paper_config(**pairs: object) -> Config:
@@ -133,5 +133,5 @@ def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
         status = read_status(config, tmp_path, run)
     assert (status.progress.update, status.planned_updates) == (300, 703_125)
     assert status.seconds_left == pytest.approx((703_125 - 300) / 10)
-    (time_left,) = estimate_training_times(config, tmp_path, [run])
+    (time_left,) = estimate_training_times(RunStates(config, tmp_path), [run])
     assert time_left.updates == 703_125 - 200

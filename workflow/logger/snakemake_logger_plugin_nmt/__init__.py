@@ -30,7 +30,13 @@ from nmt.io.messages import ERROR_START, set_color
 from nmt.io.progress import format_duration
 from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.monitor import jobs
-from pipeline.monitor.forecast import estimate_parallel_hours, estimate_training_times, format_hours
+from pipeline.monitor.forecast import (
+    estimate_parallel_hours,
+    estimate_training_times,
+    format_hours,
+    sum_hours,
+)
+from pipeline.monitor.run_state import RunStates
 from pipeline.monitor.status import read_training_status
 
 SILENCE_SECONDS = 60.0
@@ -117,7 +123,7 @@ class RunProgress:
 
             job = self._jobs.get(log)
             if job and job.stage == "train":
-                status = read_training_status(self._config, self._folder, self._runs[str(job.run)])
+                status = read_training_status(RunStates(self._config, self._folder), str(job.run))
                 text = f"{status.planned_updates:,} updates"
                 if status.checkpoint_update:
                     text = f"at {status.checkpoint_update:,} of {text}"
@@ -238,7 +244,7 @@ class RunProgress:
         # 2. on a terminal, or after a while without a line
         if self._stream.isatty():
             time_left = format_hours(self._estimate_hours_left())
-            self._draw_last_line(f"about {time_left} left: {text}" if text else "")
+            self._draw_last_line(f"time left {time_left}: {text}" if text else "")
         elif text and self._clock() - self._last_line_time >= SILENCE_SECONDS:
             self._print_timed_line(text)
 
@@ -283,19 +289,24 @@ class RunProgress:
         words += [value for name, value in job.wildcards.items() if name not in ("run", "system")]
         return ", ".join(words)
 
-    def _estimate_hours_left(self) -> float:
-        """Return the hours left, from the measured speed of trainings and the mean time of other finished jobs."""
+    def _estimate_hours_left(self) -> float | None:
+        """Return the hours left, from the rate of trainings and the mean time of other finished jobs.
+
+        None if the rate of a training is unknown.
+        """
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
-        training_times = estimate_training_times(self._config, self._folder, runs)
-        total_hours = sum(time.hours for time in training_times)
+        states = RunStates(self._config, self._folder)
+        training_times = estimate_training_times(states, runs)
+        if any(time.hours is None for time in training_times):
+            return None
+        total_hours = sum_hours(training_times)
         if self._job_seconds:
             other_jobs = len(self._jobs) - len(runs)
             total_hours += other_jobs * fmean(self._job_seconds) / 3600
 
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
-        return max(
-            estimate_parallel_hours(self._config, training_times), total_hours / self._max_parallel_jobs
-        )
+        parallel_hours = estimate_parallel_hours(states, training_times)
+        return max(parallel_hours, total_hours / self._max_parallel_jobs)
 
 
 def _join_names(names: Sequence[str]) -> str:
