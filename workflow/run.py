@@ -216,7 +216,7 @@ def _print_results(folder: Path) -> None:
         if bleu > best_bleu:
             best_model, best_bleu = file.parent, bleu
     if best_model:
-        print(f"To try: .venv/bin/nmt translate --model {best_model}")
+        print("To try:", f"    .venv/bin/nmt translate --model {best_model}", sep="\n")
 
 
 if __name__ == "__main__":

@@ -158,6 +158,7 @@ class Progress:
         line = self._format_line(
             self.count, elapsed=seconds, prefix=self.label, ncols=0, **self._tqdm_options
         )
+        line = line.replace("s/ ", "s/")  # seconds per unit of slow work: "1.02s/updates"
         print(line, file=self._stream, flush=True)
         self._write()
 

@@ -27,8 +27,8 @@ def test_results_are_printed_at_the_end(tmp_path: Path, capsys: pytest.CaptureFi
         (tmp_path / "scores" / "test" / f"{name}.json").write_text(f'{{"bleu_all": {bleu}}}')
     run._print_results(tmp_path)
     lines = capsys.readouterr().out.splitlines()
-    assert row[:-25] in lines and "Notes." not in lines and len(lines) <= 15  # what fits into 80 columns
-    assert f"Open {tmp_path}/results/report.html" in lines[-2]
+    assert row[:-25] in lines and "Notes." not in lines and len(lines) <= 16  # what fits into 80 columns
+    assert f"Open {tmp_path}/results/report.html" in lines[-3]
     assert lines[-1].endswith("nmt translate --model " + str(tmp_path / "models" / "rnnsearch-5"))
 
 
