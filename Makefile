@@ -39,7 +39,7 @@ unexport PYTHONPATH PYTHONHOME
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: always help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
+.PHONY: always help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses test-groundhog lint bench-decoding bench-training gpu-check format clean
 
 # Each line has at most 80 columns in the list.
 ##@ Start here
@@ -75,6 +75,7 @@ test-docs: ## Test the commands of README and docs in a fresh clone
 test-fresh: ## Test README on minimal systems (root, debootstrap, an hour)
 test-slurm: ## Test on a real one-machine Slurm cluster (root)
 test-moses: ## Test with the real Moses, which is built once
+test-groundhog: ## Compare with the authors' own code, which runs
 gpu-check: ## Check a GPU's results, speed and memory: five minutes
 bench-training: ## Compare a training update with JoeyNMT and Sockeye
 bench-decoding: ## Compare beam search with JoeyNMT and Marian
@@ -148,7 +149,7 @@ test-slow: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(OPTIONS)
 
 test-all:
-	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-docs test-fresh fuzz docs
+	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-groundhog test-docs test-fresh fuzz docs
 
 docs: $(DEV)
 	@sh workflow/setup.sh --group dev --group docs
@@ -169,6 +170,9 @@ test-slurm: $(DEV)
 
 test-moses: $(DEV)
 	$(BIN)/python -m pytest tests/moses $(OPTIONS)
+
+test-groundhog: $(DEV)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/groundhog $(OPTIONS)
 
 lint: $(DEV)
 	$(BIN)/ruff check nmt pipeline workflow tests benchmarks
