@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -26,6 +25,7 @@ from torch.nn.functional import pad
 
 from nmt.backend.int8 import Int8Weight
 from nmt.errors import UserError
+from nmt.io.system import read_cpu_words
 
 Precision = Literal["fp32", "tf32", "bf16", "int8"]
 MatmulLibrary = Literal["torch", "onednn"]
@@ -38,7 +38,6 @@ INSTRUCTIONS = {"bf16": {"avx512_bf16", "amx_bf16", "bf16"}, "int8": {"avx512_vn
 Without them, bf16 takes 37 times as long as fp32, and sums of two products of int8 overflow 16 bits."""
 AMPERE_CAPABILITY = (8, 0)
 """The compute capability from which on tensor cores multiply TF32 and bf16."""
-CPUINFO = Path("/proc/cpuinfo")
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ def choose_matmul_library(
     has_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
     if device.type != "cpu" or requested == "torch" or not has_mkl:
         return "torch"
-    cpu_words = _read_cpu_words()
+    cpu_words = read_cpu_words()
     is_amd_with_avx512 = {"AuthenticAMD", "avx512f", "avx512bw"} <= cpu_words
     if is_amd_with_avx512 and "amx_tile" not in cpu_words and _onednn_keeps_all_digits():
         return "onednn"
@@ -200,7 +199,7 @@ def choose_matmul_library(
 
 def processor_supports(precision: Precision) -> bool:
     """Return whether this machine's CPU has instructions for a precision."""
-    return precision not in INSTRUCTIONS or not INSTRUCTIONS[precision].isdisjoint(_read_cpu_words())
+    return precision not in INSTRUCTIONS or not INSTRUCTIONS[precision].isdisjoint(read_cpu_words())
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:
@@ -220,11 +219,6 @@ def check_precision(precision: Precision, device: torch.device) -> None:
             )
         if precision == "tf32":
             click.echo(f"nmt: {gpu} has no TF32: products are computed in fp32, which takes longer", err=True)
-
-
-def _read_cpu_words() -> set[str]:
-    """Return the words of /proc/cpuinfo, among them the CPU's maker and flags; empty on systems without this file."""
-    return set(CPUINFO.read_text(encoding="utf-8").split()) if CPUINFO.exists() else set()
 
 
 @functools.cache

@@ -28,7 +28,7 @@ from nmt.evaluation.translations import split_words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
-from nmt.io.system import cpu_model
+from nmt.io.system import describe_processor
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
@@ -156,7 +156,7 @@ def _compute_models_digest(models: Sequence[TrainedModel]) -> str:
         for weight in model.network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy())
     device = device_name(models[0].device)
-    digest.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
+    digest.update(json.dumps([nmt.__version__, device, describe_processor(), torch.__version__]).encode())
     return digest.hexdigest()
 
 

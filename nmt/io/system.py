@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,6 +34,17 @@ PACKAGES = (
     "torch",
 )
 """Packages that results may depend on."""
+CPUINFO = Path("/proc/cpuinfo")
+
+
+KERNEL_FLAGS = {
+    *("avx", "avx2", "fma", "avx_vnni", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"),
+    *("avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8"),
+    *("asimd", "asimddp", "sve", "sve2", "bf16", "i8mm"),
+}
+"""Flags of a CPU, as Linux names them, by which PyTorch, MKL and oneDNN choose kernels."""
+KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
+"""Variables by which somebody can choose other kernels."""
 
 
 def describe_environment() -> dict[str, Any]:
@@ -42,8 +54,24 @@ def describe_environment() -> dict[str, Any]:
         "packages": package_versions(),
         "python": platform.python_version(),
         "system": platform.platform(),
-        "processor": cpu_model(),
+        "processor": describe_processor(),
     }
+
+
+def describe_processor() -> dict[str, Any]:
+    """Return the model of the CPU, and what decides its kernels and so the last digits of results.
+
+    The level that PyTorch has chosen is there only if this process uses PyTorch.
+    """
+    description: dict[str, Any] = {
+        "model": cpu_model(),
+        "flags": sorted(KERNEL_FLAGS & read_cpu_words()),
+        "variables": {name: os.environ[name] for name in KERNEL_VARIABLES if name in os.environ},
+    }
+    torch = sys.modules.get("torch")
+    if torch:
+        description["torch_level"] = torch.backends.cpu.get_cpu_capability()
+    return description
 
 
 def describe_code() -> dict[str, Any]:
@@ -87,10 +115,15 @@ def count_cpus() -> int:
     return os.cpu_count() or 1
 
 
+def read_cpu_words() -> set[str]:
+    """Return the words of /proc/cpuinfo, among them the CPU's maker and flags; empty on systems without this file."""
+    return set(CPUINFO.read_text(encoding="utf-8").split()) if CPUINFO.exists() else set()
+
+
 def cpu_model() -> str:
     """Return the model of the CPU if Linux names it, otherwise its architecture."""
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n"):
+        for line in CPUINFO.read_text(encoding="utf-8").split("\n"):
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.machine()

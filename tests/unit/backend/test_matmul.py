@@ -24,6 +24,7 @@ from nmt.backend.matmul import (
     processor_supports,
     tanh_,
 )
+from nmt.io import system
 from tests.messages import refused
 
 needs_vnni = pytest.mark.skipif(not processor_supports("int8"), reason="the CPU multiplies no 8-bit numbers")
@@ -96,7 +97,7 @@ def test_prepare_once() -> None:
 @pytest.mark.usefixtures("old_gpu")
 def test_unsupported_precision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
-    monkeypatch.setattr(matmul, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(system, "CPUINFO", tmp_path / "cpuinfo")
     check_precision("fp32", CPU)
     check_precision("int8", CPU)
     with refused():
@@ -136,7 +137,7 @@ def test_choose_matmul_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpuinfo: str, expected_library: str
 ) -> None:
     (tmp_path / "cpuinfo").write_text(cpuinfo, encoding="utf-8")
-    monkeypatch.setattr(matmul, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(system, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(matmul, "_onednn_keeps_all_digits", lambda: True)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
     assert choose_matmul_library(CPU) == expected_library

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from nmt.io import system
 from nmt.io.system import parse_slurm_duration, seconds_until_stop, slurm_seconds_left
@@ -63,6 +64,21 @@ def test_commit_of_other_user_s_checkout(tmp_path: Path) -> None:
     for path in (tmp_path, *tmp_path.rglob("*")):
         os.chown(path, 12345, 12345)
     assert system.describe_code()["commit"] == commit
+
+
+def test_processor_has_what_decides_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(
+        "model name\t: AMD EPYC\nflags\t\t: fpu avx avx2 avx512f serialize\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(system, "CPUINFO", cpuinfo)
+    monkeypatch.setenv("MKL_CBWR", "AVX2")
+    assert system.describe_processor() == {
+        "model": "AMD EPYC",
+        "flags": ["avx", "avx2", "avx512f"],
+        "variables": {"MKL_CBWR": "AVX2"},
+        "torch_level": torch.backends.cpu.get_cpu_capability(),
+    }
 
 
 def test_records_name_no_user_or_host() -> None:
