@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from nmt.data.batches import batches_by_length
+from nmt.data.batches import map_in_batches
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score_translations
@@ -76,21 +76,29 @@ def translate_file(
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
 
-    # 2. translate them, in batches of similar length
+    # 2. translate them, and write the file in the order of the test set
     start_time = time.monotonic()
-    lengths = [len(sentence.source) for sentence in sentences]
-    entries: dict[int, dict[str, Any]] = {}
-    with Progress(len(sentences), "sentences", f"translate ({mode})") as progress:
-        for indices in batches_by_length(lengths, decoding.batch_size):
-            batch = [sentences[index] for index in indices]
-            n_best_lists = translator.search_batch([sentence.source for sentence in batch])
-            for index, sentence, hypotheses in zip(indices, batch, n_best_lists, strict=True):
-                entries[index] = describe_sentence(model, sentence, hypotheses)
-            progress.update(len(batch))
-
-    # 3. write the file, in the order of the test set
-    _write_json_lines(output, (entries[index] for index in range(len(sentences))))
+    entries = translate_sentences(translator, sentences, label=f"translate ({mode})")
+    _write_json_lines(output, entries)
     return {"sentences": len(sentences), "seconds": round(time.monotonic() - start_time, 3)}
+
+
+def translate_sentences(
+    translator: SentenceTranslator, sentences: Sequence[Sentence], label: str
+) -> list[dict[str, Any]]:
+    """Return the JSON object of each sentence (`describe_sentence`). Sentences of similar length are one batch."""
+    with Progress(len(sentences), "sentences", label) as progress:
+
+        def translate_batch(batch: list[Sentence]) -> list[dict[str, Any]]:
+            n_best_lists = translator.search_batch([sentence.source for sentence in batch])
+            progress.update(len(batch))
+            return [
+                describe_sentence(translator.models[0], sentence, hypotheses)
+                for sentence, hypotheses in zip(batch, n_best_lists, strict=True)
+            ]
+
+        lengths = [len(sentence.source) for sentence in sentences]
+        return map_in_batches(translate_batch, sentences, lengths, translator.decoding.batch_size)
 
 
 def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:

@@ -55,6 +55,7 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
         alignment: attention, a row for each target token and a column for each source token, perhaps followed by those
             of the end symbols; (T, S) to (T + 1, S + 1). An unfinished translation has no end symbol. None: the model
             has no attention.
+        log_probability: of the translation in nats, with the end symbol if it is finished; None: not recorded.
         finished: whether the translation ends with the end symbol.
         source_unknown: number of source words that the model does not know.
         n_best: the best translations, best first, if they were kept.
@@ -64,6 +65,7 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
     source: Tokens = Field(validation_alias="source_tokens")
     target: Tokens = Field(validation_alias=AliasChoices("tokens", "text"))
     alignment: list[list[float]] | None = None
+    log_probability: FiniteFloat | None = None
     finished: bool = True
     source_unknown: Count = 0
     n_best: list[NBestTranslation] = []

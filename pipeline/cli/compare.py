@@ -28,12 +28,11 @@ def compare(results: Path, first_system: str, second_system: str, sentences: int
     RESULTS is the folder of a run's results. A system is a run such as rnnsearch-50 or rnnsearch-50.seed-2, an entry of
     `systems` or `rescored`, or moses.
     """
-    from pipeline.results.inputs import Inputs
-    from pipeline.results.package import ReplicationPackage
+    from pipeline.results.inputs import open_package
     from pipeline.results.side_by_side import format_side_by_side, pair_translations
 
-    inputs = Inputs(ReplicationPackage(results))
-    compared_sentences = pair_translations(inputs, first_system, second_system)
+    with open_package(results) as inputs:
+        compared_sentences = pair_translations(inputs, first_system, second_system)
     text = format_side_by_side(compared_sentences, (first_system, second_system), sentences)
     for line in text.split("\n"):
         click.echo(printable(line))

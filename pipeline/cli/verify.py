@@ -21,7 +21,14 @@ from nmt.errors import printable
     metavar="FOLDER",
     help="Also write the tables and figures that were computed again to this folder.",
 )
-def verify(results: Path, archives: Path | None, output: Path | None) -> None:
+@click.option(
+    "--models",
+    type=EXISTING_FOLDER,
+    metavar="FOLDER",
+    help="Also translate 50 sentences of each file again with the models in this folder, and compute their development "
+    "NLL again. A model has the name of its run: FOLDER/rnnsearch-50.",
+)
+def verify(results: Path, archives: Path | None, output: Path | None, models: Path | None) -> None:
     """Check that the files of RESULTS are unchanged, and that the tables follow from the replication package.
 
     \b
@@ -29,13 +36,13 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
 
     Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
     models were trained and the translations decoded. Tables and alignment error rates are computed again, and must be
-    equal to the byte. So must the test text, if its source is available. The command prints a line for each problem,
-    and its exit code is 1 if there is one.
+    equal to the byte. So must the test text, if its source is available. The package itself is its author's word;
+    --models translates again. The command prints a line for each problem, and its exit code is 1 if there is one.
     """
     from pipeline.results.verify import verify_results
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = verify_results(results, Path(scratch), archives, output)
+        verdict = verify_results(results, Path(scratch), archives, output, models)
     for note in verdict.notes:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:
@@ -56,10 +63,10 @@ def agree(mine: Path, theirs: Path) -> None:
     that they differ. The exit code is 1 if a row is different. Check both folders with `nmt verify` first.
     """
     from pipeline.results.agreement import DIFFERENT, compare_packages, format_comparisons
-    from pipeline.results.inputs import Inputs
-    from pipeline.results.package import ReplicationPackage
+    from pipeline.results.inputs import open_package
 
-    comparisons = compare_packages(Inputs(ReplicationPackage(mine)), Inputs(ReplicationPackage(theirs)))
+    with open_package(mine) as my_inputs, open_package(theirs) as their_inputs:
+        comparisons = compare_packages(my_inputs, their_inputs)
     for line in format_comparisons(comparisons).split("\n"):
         click.echo(printable(line))
     if any(comparison.agreement == DIFFERENT for comparison in comparisons):

@@ -1,6 +1,8 @@
 """The inputs of tables, figures and pages: a replication package, read once, and the scores of its translations."""
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from multiprocessing import get_context
@@ -9,6 +11,7 @@ from typing import Any
 
 from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
+from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, score_model, score_plain_text
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
@@ -29,7 +32,7 @@ from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.comparison import ColumnTranslations, compare
 from pipeline.results.corpora import Counts
-from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.package import MODES, ReplicationPackage, find_large_files, list_files
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
 
@@ -213,3 +216,25 @@ class Inputs:
         """Return perplexities on the test set. Systems that differ by their decoding alone have one in common."""
         names = select_distinct_systems(self.systems.values())
         return group_by_model(read_json(self.package.perplexity(name)) for name in names)
+
+
+@contextmanager
+def open_package(folder: Path) -> Iterator[Inputs]:
+    """Yield the inputs in a folder of results, which may be of somebody else. Errors inside name the folder.
+
+    Raises:
+        UserError: the folder has links or special files, or is too large to be read; or an error inside.
+    """
+    files, unreadable_files = list_files(folder)
+    unreadable_files = unreadable_files or list(find_large_files(folder, files))
+    if unreadable_files:
+        raise UserError(*unreadable_files)
+    try:
+        yield Inputs(ReplicationPackage(folder))
+    except UserError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{folder}: cannot be read ({reason}); `nmt verify` says what is wrong with it"
+        ) from error

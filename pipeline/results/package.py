@@ -6,12 +6,16 @@ history. Equal inputs give equal bytes.
 """
 
 import json
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt.errors import UserError
 from nmt.evaluation.translations import check_unaltered, provenance_path, read_provenance, sha256_of_lines
 from nmt.io.files import copy_file, write_json
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import open_lines, read_lines, write_lines
 
 MODES = ("all", "no_unk")
 _DROPPED_KEYS = ("n_best", "word_log_probabilities")
@@ -20,6 +24,10 @@ _FOLDERS = (
     "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/",
 )  # fmt: skip
 _FILES = ("config.json", "corpora.json")
+MAX_BYTES, MAX_LINES = 1 << 30, 1_000_000
+"""Maximum bytes and lines of a whole package of somebody else, decompressed."""
+MAX_JSON_BYTES = 1 << 24
+"""Maximum size of a JSON file of somebody else, of which a byte may become 30 bytes in memory."""
 
 
 @dataclass(frozen=True)
@@ -123,3 +131,40 @@ def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
             writer.write(json.dumps(fields, ensure_ascii=False))
     provenance = read_provenance(source) | {"lines": sha256_of_lines(target)}
     write_json(provenance_path(target), provenance)
+
+
+# --- a package of somebody else ---------------------------------------------------------------------------------------
+
+
+def list_files(folder: Path) -> tuple[set[str], list[str]]:
+    """Return the names of the plain files, and a line for each link or special file; links are not followed."""
+    files, special_files = set(), []
+    for path in sorted(folder.rglob("*")):
+        mode, name = path.lstat().st_mode, path.relative_to(folder).as_posix()
+        if stat.S_ISREG(mode):
+            files.add(name)
+        elif not stat.S_ISDIR(mode):
+            special_files.append(f"{path}: a link or special file; remove it: only plain files are read")
+    return files, special_files
+
+
+def find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
+    """Yield a line if files that are read would fill the memory: compressed, a few bytes may be lines without end."""
+    byte_count = line_count = 0
+    for name in sorted(files):
+        path = folder / name
+        is_json = name.endswith(".json")
+        if is_json and path.stat().st_size > MAX_JSON_BYTES:
+            yield f"{path}: more than {MAX_JSON_BYTES:,} bytes of JSON; too large to be read"
+            return
+        if is_json or not belongs_to_package(name):
+            continue
+        # A damaged file is reported where it is read.
+        with suppress(UserError), open_lines(path) as lines:
+            for line in lines:
+                byte_count += len(line)
+                line_count += 1
+                if byte_count > MAX_BYTES or line_count > MAX_LINES:
+                    limit = f"{MAX_LINES:,} lines or {MAX_BYTES:,} bytes"
+                    yield f"{path}: the package has more than {limit}, decompressed; too large to be read"
+                    return

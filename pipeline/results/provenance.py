@@ -16,7 +16,7 @@ from nmt.io.text_files import read_pairs
 from nmt.settings.base import describe_differences, flatten, read_settings
 from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
+from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.folder import find_expected_model
 from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import collect_runs, run_settings
@@ -104,23 +104,9 @@ def _deciding_fields(run: ModelRun) -> dict[str, Any]:
 
 
 def check_translations(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each file of translations that was made with other settings or weights than its system has.
-
-    The weights themselves are compared if the folder of the models is next to that of the results.
-    """
+    """Yield a line for each file of translations that was made with other settings or weights than its system has."""
     package = inputs.package
-    checksums: dict[str, str] = {}
-
-    # the weights of each run: a model next to the results must have the checksum that the summary records
-    for run in inputs.runs:
-        summary_file = package.run_file(run, SUMMARY)
-        checksums[run] = read_json(summary_file)["weights"]
-        file = package.folder.resolve().parent / "models" / run / WEIGHTS
-        is_own_file = file.is_file() and not file.is_symlink()  # a link may lead to a file of somebody else
-        if is_own_file and checksums[run] not in list_weights_checksums(file.parent):
-            yield f"{file}: altered: other weights than those that {summary_file} names"
-
-    # the settings and weights that made the translations
+    checksums = {run: read_json(package.run_file(run, SUMMARY))["weights"] for run in inputs.runs}
     for system in inputs.systems.values():
         expected_fields = system.decoding.deciding_fields()
         member_checksums = [checksums[run] for run in system.members]

@@ -26,7 +26,7 @@ from pipeline.config.schema import Config
 from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_PROVENANCE
-from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
+from pipeline.results.package import MAX_JSON_BYTES, MODES, ReplicationPackage, belongs_to_package
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -34,9 +34,6 @@ REPORT = "#report"
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSES = "https://spdx.org/licenses/"
-
-MAX_JSON_BYTES = 1 << 24
-"""Maximum size of a JSON file of somebody else, of which a byte may become 30 bytes in memory."""
 
 Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""

@@ -7,7 +7,6 @@ read, up to a size, no links and no pipes; what papers report, and entries of co
 has, are the checkout's.
 """
 
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.system import describe_code, format_version, package_versions
-from nmt.io.text_files import open_lines, read_lines
+from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, format_value
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
@@ -28,13 +27,11 @@ from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
 from pipeline.results.original_text import MissingArchiveError, compare_text, make_original_text
 from pipeline.results.outputs import TABLES_PROVENANCE
-from pipeline.results.package import ReplicationPackage, belongs_to_package
+from pipeline.results.package import ReplicationPackage, belongs_to_package, find_large_files, list_files
 from pipeline.results.provenance import describe_unknown_code, find_contradictions
-from pipeline.results.ro_crate import MAX_JSON_BYTES, RECORD, REPORT, Entity, find_false_entries, read_crate
+from pipeline.results.ro_crate import RECORD, REPORT, Entity, find_false_entries, read_crate
 from pipeline.results.tables_and_figures import list_text_files, write_tables_and_figures
 
-MAX_BYTES, MAX_LINES = 1 << 30, 1_000_000
-"""Maximum bytes and lines of the whole package, decompressed."""
 _MAX_LISTED = 3
 """Number of differing settings that a note lists."""
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
@@ -70,7 +67,11 @@ class Verdict:
 
 
 def verify_results(
-    results: Path, scratch: Path, archives: Path | None = None, output: Path | None = None
+    results: Path,
+    scratch: Path,
+    archives: Path | None = None,
+    output: Path | None = None,
+    models: Path | None = None,
 ) -> Verdict:
     """Check the checksums, the settings, the tables and the test text of a results folder.
 
@@ -80,13 +81,14 @@ def verify_results(
         archives: the folder of the downloaded archives, from which the test text is made again; None: only text
             that the project's grammar generates is made again.
         output: gets the tables and figures that are made again.
+        models: a folder with models of the package, by the names of their runs, which translate some sentences again.
 
     Raises:
         UserError: the folder has no readable record.
     """
     # 1. files as they were recorded
     verdict = Verdict()
-    files, unreadable_files = _list_files(results)
+    files, unreadable_files = list_files(results)
     crate = read_crate(results)
     checksums = {}
     for name, entity in crate.items():
@@ -98,7 +100,7 @@ def verify_results(
     verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
     # 2. what follows from the package, if all of its files may be read
-    unreadable_files = unreadable_files or list(_find_large_files(results, files))
+    unreadable_files = unreadable_files or list(find_large_files(results, files))
     verdict.problems += unreadable_files
     if not unreadable_files:
         verdict.inputs = Inputs(ReplicationPackage(results))
@@ -110,6 +112,9 @@ def verify_results(
             with verdict.errors_as_problem("the record cannot be made again"):
                 recorded_files = [results / name for name in checksums]
                 verdict.problems += find_false_entries(verdict.inputs, crate, recorded_files)
+        if models:
+            with verdict.errors_as_problem(f"{models}: nothing can be translated again"):
+                _check_models(verdict.inputs, models, scratch, archives, verdict)
         if output:
             with verdict.errors_as_problem(f"{output}: tables and figures cannot be written"):
                 write_tables_and_figures(verdict.inputs, output)
@@ -122,44 +127,12 @@ def verify_results(
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
     verdict.conclusion += f"; taken on trust: {UNPROVEN}"
+    if not models:
+        verdict.conclusion += "; --models FOLDER translates some sentences again"
     return verdict
 
 
 # --- files and their record -------------------------------------------------------------------------------------------
-
-
-def _list_files(results: Path) -> tuple[set[str], list[str]]:
-    """Return the names of the plain files, and a line for each link or special file; links are not followed."""
-    files, special_files = set(), []
-    for path in sorted(results.rglob("*")):
-        mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
-        if stat.S_ISREG(mode):
-            files.add(name)
-        elif not stat.S_ISDIR(mode):
-            special_files.append(f"{path}: a link or special file; remove it: only plain files are read")
-    return files, special_files
-
-
-def _find_large_files(results: Path, files: set[str]) -> Iterator[str]:
-    """Yield a line if files that are read would fill the memory: compressed, a few bytes may be lines without end."""
-    byte_count = line_count = 0
-    for name in sorted(files):
-        path = results / name
-        is_json = name.endswith(".json")
-        if is_json and path.stat().st_size > MAX_JSON_BYTES:
-            yield f"{path}: more than {MAX_JSON_BYTES:,} bytes of JSON; too large to be read"
-            return
-        if is_json or not belongs_to_package(name):
-            continue
-        # A damaged file is reported where it is read.
-        with suppress(UserError), open_lines(path) as lines:
-            for line in lines:
-                byte_count += len(line)
-                line_count += 1
-                if byte_count > MAX_BYTES or line_count > MAX_LINES:
-                    limit = f"{MAX_LINES:,} lines or {MAX_BYTES:,} bytes"
-                    yield f"{path}: the package has more than {limit}, decompressed; too large to be read"
-                    return
 
 
 def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]) -> Iterator[str]:
@@ -231,6 +204,36 @@ def _check_package(
 
     text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
     verdict.conclusion += f"; {len(table_files)} files of tables made again identically{text}"
+
+
+def _check_models(
+    inputs: Inputs, models: Path, scratch: Path, archives: Path | None, verdict: Verdict
+) -> None:
+    """Translate sentences with given models, compute their development NLL, and compare both with the package."""
+    # imported here, since it takes seconds to import PyTorch
+    from pipeline.results import retranslation
+
+    systems = retranslation.list_given_systems(inputs, models)
+    if not systems:
+        raise UserError(f"none of its folders is a model of the package: {', '.join(inputs.runs)}")
+    verdict.problems += retranslation.find_other_models(inputs, models)
+    for system in systems:
+        with verdict.errors_as_problem(f"{system.name} cannot translate again"):
+            verdict.problems += retranslation.translate_again(inputs, system, models)
+    verdict.conclusion += f"; {retranslation.SENTENCES} sentences of each file by {len(systems)} of "
+    verdict.conclusion += f"{len(inputs.systems)} systems translated again"
+
+    if inputs.config.pretrained.models:
+        return  # their development text is not in the package
+    try:
+        dev_text = retranslation.binarize_dev_text(inputs, scratch, archives)
+    except MissingArchiveError as error:
+        verdict.notes.append(f"the development NLL is not computed again: {error}")
+        return
+    for system in systems:
+        if system.name in inputs.runs:
+            verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
+    verdict.conclusion += ", and development NLL computed again"
 
 
 def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:

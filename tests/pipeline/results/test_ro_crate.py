@@ -21,9 +21,9 @@ from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.results.outputs import TABLES_PROVENANCE
-from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.package import MAX_LINES, MODES, ReplicationPackage
 from pipeline.results.ro_crate import RECORD, REPORT, remove_former_files, write_crate
-from pipeline.results.verify import MAX_LINES, verify_results
+from pipeline.results.verify import verify_results
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT

@@ -1,0 +1,178 @@
+"""Whether a package follows from given models: some sentences are translated again, and development NLL is computed.
+
+The last digits of a matrix product depend on processor, GPU and precision, and so do scores. Two hypotheses with almost
+the same score may then change places. So a translation that is not the new one is right, too, if the model gives it
+the score that is written, and the new one's score is not higher.
+"""
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from nmt.data.batches import PairsWithinLimit
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.meta import Meta
+from nmt.data.vocabulary import Vocabulary
+from nmt.decoding.forced_decoding import score_translations
+from nmt.decoding.sentence_sets import Sentence, translate_sentences
+from nmt.decoding.translator import SentenceTranslator
+from nmt.errors import UserError
+from nmt.evaluation.translations import TranslationRecord
+from nmt.io.files import read_json, sha256
+from nmt.settings.base import read_settings, shorten
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
+from nmt.store.trained_model import TrainedModel, load_models
+from nmt.training.validation import compute_mean_nll
+from pipeline.config.runs import System
+from pipeline.results.inputs import Inputs
+from pipeline.results.original_text import make_original_text
+from pipeline.results.package import MODES
+from pipeline.results.ro_crate import RECORD
+
+SENTENCES = 50
+"""Number of sentences of each file of translations that are translated again."""
+SCORE_TOLERANCE = 0.01
+"""Difference in the log-probability of a word, in nats, that processors, tf32 and weights in 16 bits may cause."""
+NLL_TOLERANCE = 1e-3
+"""Relative difference in a mean NLL, for the same reasons."""
+
+
+def list_given_systems(inputs: Inputs, models: Path) -> list[System]:
+    """Return the systems all of whose models are in a folder."""
+    return [
+        system
+        for system in inputs.systems.values()
+        if all((models / run / WEIGHTS).is_file() for run in system.members)
+    ]
+
+
+def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
+    """Yield a line for each model in a folder that is not the one of the package, by weights and settings."""
+    for run in inputs.runs:
+        folder = models / run
+        if not (folder / WEIGHTS).is_file():
+            continue
+        summary_file, settings_file = (inputs.package.run_file(run, name) for name in (SUMMARY, SETTINGS))
+        if read_json(summary_file)["weights"] not in list_weights_checksums(folder):
+            yield f"{folder / WEIGHTS}: other weights than those that {summary_file} names"
+        if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
+            yield f"{folder / SETTINGS}: other settings than {settings_file}"
+
+
+def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
+    """Translate sentences of each file of a system, and yield a line for each one that the models do not translate so.
+
+    The checksum of the package's record decides which sentences.
+    """
+    package = inputs.package
+    folders = [models / run for run in system.members]
+    loaded_models = load_models(folders, "auto", system.decoding.threads, announced=False)
+    yield from _compare_sizes(inputs, system, loaded_models)
+
+    record_checksum = sha256(package.folder / RECORD)
+    for set_name, mode in product(inputs.sets, MODES):
+        file = package.translations(set_name, system.name, mode)
+        records = inputs.system_translations(system.name, mode, set_name)
+        sample_order = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
+        sample = sample_order.sample(records, min(SENTENCES, len(records)))
+        forbid_unknown = mode == "no_unk" or system.decoding.unknown == "excluded"
+        translator = SentenceTranslator(
+            loaded_models, system.decoding, forbid_unknown, keep_attention=False, average=system.average
+        )
+        for record, difference in _compare_translations(translator, sample):
+            yield f"{file}, sentence {record.line + 1}: {difference}"
+
+
+def _compare_sizes(inputs: Inputs, system: System, models: Sequence[TrainedModel]) -> Iterator[str]:
+    """Yield a line if models have other vocabularies, or another number of weights, than the package says."""
+    languages = inputs.config.languages
+    for side, language in (("source", languages.source), ("target", languages.target)):
+        file = inputs.package.vocabulary(language)
+        vocabulary: Vocabulary = getattr(models[0], f"{side}_vocabulary")
+        if vocabulary.sha256 != Vocabulary.read(file).sha256:
+            yield f"{file}: another vocabulary than that of {system.name}"
+    for run, model in zip(system.members, models, strict=True):
+        summary_file = inputs.package.run_file(run, SUMMARY)
+        weight_count = sum(weight.numel() for weight in model.network.parameters())
+        if read_json(summary_file)["parameters"] != weight_count:
+            yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
+
+
+def _compare_translations(
+    translator: SentenceTranslator, records: Sequence[TranslationRecord]
+) -> Iterator[tuple[TranslationRecord, str]]:
+    """Yield each published translation that the models do not make, with the difference."""
+    sentences = [Sentence(record.line, record.source, record.target) for record in records]
+    new_entries = translate_sentences(translator, sentences, label="translate again")
+
+    # the log-probability of each published translation; without the end symbol if it is unfinished
+    pairs = [(record.source, record.target) for record in records]
+    scores = score_translations(
+        translator.models,
+        pairs,
+        translator.decoding.batch_size,
+        keep_attention=False,
+        average=translator.average,
+    )
+    for record, entry, word_scores in zip(records, new_entries, scores, strict=True):
+        word_log_probs = word_scores.word_log_probabilities
+        length = len(word_log_probs)
+        score = float(word_log_probs.sum() if record.finished else word_log_probs[:-1].sum())
+        written_score = math.nan if record.log_probability is None else record.log_probability
+        if not abs(score - written_score) <= SCORE_TOLERANCE * length:  # also if it is NaN
+            yield record, f"its log-probability is {score:.3f}, not {written_score:.3f}"
+        elif entry["tokens"] != record.target:
+            new_length = len(entry["tokens"]) + 1
+            new_score = entry["log_probability"]
+            tolerance = SCORE_TOLERANCE * max(length, new_length)
+            if translator.decoding.normalize_by_length:
+                score, new_score, tolerance = score / length, new_score / new_length, SCORE_TOLERANCE
+            if score < new_score - tolerance:
+                words = shorten(" ".join(entry["tokens"]))
+                yield record, f"the models translate it as {words!r}, with a higher score"
+
+
+# --- development NLL --------------------------------------------------------------------------------------------------
+
+
+def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> Bitext:
+    """Make the development text again (`make_original_text`), and return its ids.
+
+    Raises:
+        UserError: this is not the text that the models were trained with.
+        MissingArchiveError: its archive is not in `archives`.
+    """
+    config, package = inputs.config, inputs.package
+    source, target = config.languages.source, config.languages.target
+    corpora = {}
+    for folder in make_original_text(inputs, "dev", scratch, archives):
+        corpora[folder.name] = [(folder / f"tokens.{source}", folder / f"tokens.{target}")]
+    bitext = binarize(
+        corpora=corpora,
+        source_vocabulary=Vocabulary.read(package.vocabulary(source)),
+        target_vocabulary=Vocabulary.read(package.vocabulary(target)),
+        folder=scratch / "binary_dev",
+    )
+    meta_file = package.bitext_meta("dev")
+    if bitext.meta.sha256 != read_settings(Meta, meta_file).sha256:
+        raise UserError(f"{meta_file}: the ids of another text than the development text")
+    return bitext
+
+
+def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
+    """Yield a line if a model has another development NLL than its summary says."""
+    (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announced=False)
+    training = model.run.training
+    rows = np.arange(len(dev_text))
+    if training.dev_sentences == "within_limit":
+        rows = PairsWithinLimit(dev_text, model.run.max_words).rows
+    nll = compute_mean_nll(model.network, dev_text, rows, training.batch_size)
+    summary_file = inputs.package.run_file(run, SUMMARY)
+    written_nll = read_json(summary_file)["dev_nll"]
+    if not math.isclose(nll, written_nll, rel_tol=NLL_TOLERANCE):
+        yield f"{summary_file}: dev_nll is {written_nll:.4f}, the model's is {nll:.4f}"
