@@ -145,7 +145,7 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     with (
         errors_as_user_error(archive, tarfile.TarError, ZstdError, remedy="get it again"),
         archive.open("rb") as raw_file,
-        tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
+        tarfile.open(fileobj=LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
     ):
         # Newer versions of Python also refuse unsafe members by this filter.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
@@ -162,7 +162,7 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     return folders[0]
 
 
-class _LimitedStream(io.RawIOBase):
+class LimitedStream(io.RawIOBase):
     """The decompressed bytes of an archive, up to a limit.
 
     An archive from a stranger may expand without end: its files would fill the disk, or its headers, which `tarfile`
@@ -174,10 +174,10 @@ class _LimitedStream(io.RawIOBase):
         self._stream = decompress(raw_file)
         self._remaining_bytes = MIN_UNPACKED_BYTES + MAX_COMPRESSION * archive_size
 
-    def readable(self) -> bool:
+    def readable(self) -> bool:  # noqa: D102
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # noqa: D102
         size = self._stream.readinto(buffer)
         self._remaining_bytes -= size
         if self._remaining_bytes < 0:

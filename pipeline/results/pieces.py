@@ -3,13 +3,18 @@
 import tarfile
 import time
 from collections.abc import Collection, Iterable
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from nmt.errors import UserError
-from nmt.io.compression import ZstdError, decompress, open_zstd_writer
+from nmt.errors import UserError, errors_as_user_error
+from nmt.io.compression import ZstdError, open_zstd_writer
 from nmt.io.files import atomic_path, copy_file
+from nmt.store.archive import LimitedStream
 from pipeline.results.package import MODES, copy_translations
+
+FOLDERS_OF_RUNS = ("alignments", "models", "perplexity", "translations")
+"""Folders of an experiment with files of its runs."""
 
 
 def pack_run(files: Iterable[Path], archive: Path, keep_attention_of: Collection[str]) -> None:
@@ -42,22 +47,26 @@ def unpack_run(archive: Path, folder: Path) -> None:
     """Unpack the archive of a run into an experiment.
 
     Raises:
-        UserError: it is no such archive, or it is damaged.
+        UserError: it is no such archive, it is damaged, or it has anything but plain files of a run.
     """
-    try:
-        with (
-            archive.open("rb") as raw_file,
-            decompress(raw_file) as tar_file,
-            tarfile.open(fileobj=tar_file, mode="r|") as tar,
-        ):
-            tar.extractall(folder, filter=_use_current_time)
-    except (tarfile.TarError, ZstdError, EOFError):
-        raise UserError(f"{archive}: not an archive of a run, or damaged; copy it again") from None
+    with (
+        errors_as_user_error(archive, tarfile.TarError, ZstdError, remedy="copy it again"),
+        archive.open("rb") as raw_file,
+        tarfile.open(fileobj=LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
+    ):
+        tar.extractall(folder, filter=partial(_check_member, archive))
 
 
-def _use_current_time(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """Return a member of an archive with the current time.
+def _check_member(archive: Path, member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """Return a member of an archive with the current time, if it is a file of a run.
 
-    With its own time it could be older than the scores of a run that was joined before, which would then stay.
+    With its own time it could be older than the scores of a run that was joined before, which would then stay. An
+    archive from elsewhere could have settings of the experiment, or links.
     """
+    parts = PurePosixPath(member.name).parts
+    is_in_folder_of_runs = not parts or (parts[0] in FOLDERS_OF_RUNS and ".." not in parts)
+    if not is_in_folder_of_runs or not (member.isreg() or member.isdir()):
+        raise UserError(
+            f"{archive}: holds {member.name!r}, expected plain files in {', '.join(FOLDERS_OF_RUNS)}"
+        )
     return tarfile.data_filter(member, folder).replace(mtime=time.time())
