@@ -164,7 +164,7 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
 
     Where an update took many times as long as usual, the machine has slept, or the process was stopped.
     """
-    intervals = []
+    intervals: list[tuple[int, float]] = []
     for line, next_line in pairwise(lines):
         updates, seconds = next_line["update"] - line["update"], next_line["seconds"] - line["seconds"]
         if updates > 0 and seconds > 0:

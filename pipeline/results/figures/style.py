@@ -108,6 +108,8 @@ def write_labels(
             arrowprops={
                 "arrowstyle": "-",
                 "color": label.color,
+                "linewidth": 0.7,
+                "linestyle": ":",  # unlike a curve
                 "relpos": (0, 0.5),
                 "shrinkA": 1,
                 "shrinkB": 0,
