@@ -28,7 +28,7 @@ if problem:
 try:
     import pipeline.config.layers
 except ModuleNotFoundError as error:
-    raise WorkflowError(f"{error.name} is not installed, and this version needs it: call `make setup` again")
+    raise WorkflowError(f"{error.name} is not installed, and this version needs it: run `make setup` again")
 
 
 include: "workflow/rules/common.smk"

@@ -78,7 +78,7 @@ def find_checkout_problem() -> str | None:
         is_in_checkout = environment.name == ".venv" and (checkout / "nmt" / "__init__.py").is_file()
         if is_in_checkout and not checkout.samefile(REPOSITORY):
             return (
-                f"{environment} runs the code of {REPOSITORY}: the folder was copied; call `make setup` in "
+                f"{environment} runs the code of {REPOSITORY}: the folder was copied; run `make setup` in "
                 f"{checkout}"
             )
     return None

@@ -201,7 +201,7 @@ def insert_scores(readme: str) -> str:
     head, _, old_text = readme.partition(SCORES_BEGIN)
     _, _, tail = old_text.partition(SCORES_END)
     lines = [
-        "| BLEU | without attention: all sentences | over 50 words | with attention: all sentences | over 50 words |",
+        "| BLEU | one vector | over 50 words | attention | over 50 words |",
         "|---|--:|--:|--:|--:|",
     ]
     for name, (text, *models) in README_ROWS.items():

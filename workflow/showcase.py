@@ -113,6 +113,8 @@ def write_animation(frames: Sequence[Sequence[Block]], path: Path) -> None:
     ]
     pictures = [draw_frame(blocks, lines_of_block) for blocks in frames]
     durations = [1000 * SECONDS] * (len(frames) - 1) + [1000 * LAST_SECONDS]
+    # the longest sentence comes first, for viewers that show only the first frame
+    pictures, durations = pictures[-1:] + pictures[:-1], durations[-1:] + durations[:-1]
     first, *others = (picture.quantize(32, dither=Image.Dither.NONE) for picture in pictures)
     first.save(path, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
 

@@ -46,7 +46,7 @@ def read_text_settings(folder: Path) -> TextSettings:
     if not path.is_file():
         check_model_folder(folder)
         if folder.parent.name == "models" and (folder.parents[1] / "config.yaml").is_file():
-            raise UserError(f"{folder}: its run is not finished; call it again: {folder.parents[1]}")
+            raise UserError(f"{folder}: its run is not finished; run it again: {folder.parents[1]}")
         raise UserError(f"{path}: no such file, which says how the model's text was tokenized; {remedy}")
     return read_settings(TextSettings, path, remedy)
 

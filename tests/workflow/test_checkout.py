@@ -37,5 +37,5 @@ def test_missing_package_is_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-c", started, "--snakefile", f"{ROOT}/Snakefile", "-n"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
-    assert "ruamel.yaml is not installed, and this version needs it: call `make setup` again" in said
+    assert "ruamel.yaml is not installed, and this version needs it: run `make setup` again" in said
     assert "pipeline/config" not in said  # no traceback

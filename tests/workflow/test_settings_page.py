@@ -13,4 +13,4 @@ def test_settings_page_is_up_to_date() -> None:
     page = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert page.stdout == (ROOT / "docs" / "settings.md").read_text(encoding="utf-8"), "call `make format`"
+    assert page.stdout == (ROOT / "docs" / "settings.md").read_text(encoding="utf-8"), "run `make format`"
