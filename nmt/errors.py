@@ -57,7 +57,7 @@ def convert_os_error(error: OSError, path: str | Path | None = None) -> UserErro
         case IsADirectoryError():
             reason = "a folder, expected a file"
         case FileExistsError() | NotADirectoryError():
-            reason = "a file, expected a folder; name another path"
+            reason = "a file, expected a folder; name a different path"
         case _:
             reason = error.strerror or str(error)
     location = path or error.filename

@@ -51,7 +51,7 @@ if [ -z "$(installed)" ] || [ "$build" != "$(installed)" ]; then
     [ "$build" = cpu ] && gigabytes=2 cache_gigabytes=1 || gigabytes=6 cache_gigabytes=6
     check_space "$PWD" "$gigabytes" "the installation" "make room"
     check_space "${UV_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/uv}" "$cache_gigabytes" "the cache of downloads" \
-        "make room, or name another folder: export UV_CACHE_DIR=/scratch/\$USER/uv"
+        "make room, or name a different folder: export UV_CACHE_DIR=/scratch/\$USER/uv"
 fi
 
 # The user's uv if it can read the lock file, else a copy of the version in the lock file.

@@ -76,7 +76,7 @@ def _check_gpu() -> None:
     except RuntimeError as error:
         raise UserError(
             f"{torch.cuda.get_device_name()}: torch {torch.__version__} cannot compute on it: {_first_line(error)}; "
-            f"docs/cluster.md#gpus says which build fits, or use another GPU"
+            f"docs/cluster.md#gpus says which build fits, or use a different GPU"
         ) from None
 
 

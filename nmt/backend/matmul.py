@@ -210,7 +210,7 @@ def check_precision(precision: Precision, device: torch.device) -> None:
         return
 
     if precision == "int8":
-        raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or another device")
+        raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or a different device")
     if torch.cuda.get_device_capability(device) < AMPERE_CAPABILITY:
         gpu = torch.cuda.get_device_name(device)
         if precision == "bf16":

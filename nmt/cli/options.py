@@ -224,7 +224,7 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
         for path in outputs:
             if use_counts[os.path.realpath(path)] > 1 and is_replaceable(path):
                 raise UserError(
-                    f"{path}: an output that is also an input or another output; name another file"
+                    f"{path}: an output that is also an input or another output; name a different file"
                 )
         return callback(**values)
 

@@ -134,9 +134,7 @@ _lists_option = input_option(
 )
 
 
-@click.command(
-    short_help="Rescore the n-best lists of another system by interpolating its score with that of a model."
-)
+@click.command(short_help="Rescore the n-best lists of a different system: mix its scores with a model's.")
 @models_option
 @average_option
 @source_option

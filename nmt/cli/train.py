@@ -37,7 +37,7 @@ STOPPED_EARLY = 75
     "--init-from",
     type=FOLDER,
     metavar="FOLDER",
-    help="Folder of a model whose weights become the initial weights, for fine-tuning on other text or with another "
+    help="Folder of a model whose weights become the initial weights, for fine-tuning on other text or with a new "
     "learning rate. Model type, sizes and vocabularies must be the same. Nothing but the weights is used.",
 )
 @click.option(

@@ -51,7 +51,7 @@ _json_option = click.option(
     type=click.IntRange(1, MAX_BEAM_SIZE),
     metavar="N",
     help="Write the N best translations of each line in Moses' format, one per line: NUMBER ||| TEXT ||| "
-    "NMT0= LOG-PROBABILITY ||| LOG-PROBABILITY. NUMBER is that of the input line, from 0. A smaller beam size "
+    "NMT0= LOG-PROBABILITY ||| LOG-PROBABILITY. NUMBER counts the input lines, from 0. A smaller beam size "
     "is raised to N.",
 )
 @click.option(

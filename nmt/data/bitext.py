@@ -74,12 +74,12 @@ class Bitext:
         for side, vocabulary in (("source", source), ("target", target)):
             if getattr(self.meta, f"{side}_vocabulary_sha256") != vocabulary.sha256:
                 raise UserError(
-                    f"{self.folder}: its {side} ids were made with another vocabulary; binarize the text again, or "
+                    f"{self.folder}: its {side} ids were made with a different vocabulary; binarize the text again, or "
                     "name the folder that belongs to the vocabulary"
                 )
         if compute_arrays_checksum(self.folder) != self.meta.sha256:
             raise UserError(
-                f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "
+                f"{self.folder}: altered since it was made: its arrays have a different checksum than meta.json says; "
                 "remove that folder and make it again"
             )
 

@@ -53,7 +53,7 @@ class GoldLinks:
             if source >= source_words or target >= target_words:
                 raise UserError(
                     f"{self.location}: link {source}-{target} (from 0) is outside a pair of {source_words} and "
-                    f"{target_words} words; it belongs to another text or tokenization"
+                    f"{target_words} words; it belongs to a different text or tokenization"
                 )
 
 
@@ -81,7 +81,7 @@ def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks
     if last_sentence > sentence_count:
         raise UserError(
             f"{path}: has links of sentence {last_sentence}, but the test set has {sentence_count} sentences; "
-            "it belongs to another text"
+            "it belongs to a different text"
         )
     return gold_links
 

@@ -141,7 +141,7 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
         test: source and reference.
 
     Raises:
-        UserError: a translation is missing or belongs to another text.
+        UserError: a translation is missing or belongs to a different text.
     """
     source, reference = test
     pairs = list(read_pairs(source, reference))

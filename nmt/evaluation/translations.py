@@ -177,6 +177,6 @@ def check_unaltered(translations: Path) -> None:
     """Raise a UserError unless the lines of translations have the checksum in their provenance file."""
     if read_provenance(translations)["lines"] != sha256_of_lines(translations):
         raise UserError(
-            f"{translations}: altered since it was decoded: {provenance_path(translations)} has another checksum;"
+            f"{translations}: altered since it was decoded: {provenance_path(translations)} has a different checksum;"
             " decode again"
         )

@@ -221,5 +221,5 @@ def select_pairs(
             pair_count += 1
     if pair_count != len(rows):
         raise UserError(
-            f"{scores}: {len(rows)} scores, but {sides[0]} has another number of lines; score the shard again"
+            f"{scores}: {len(rows)} scores, but {sides[0]} has a different number of lines; score the shard again"
         )

@@ -38,7 +38,7 @@ from nmt.store.tensors import load_metadata, load_tensors, round_to_float16, sav
 ARCHIVE_SUFFIX = ".tar.zst"
 CHECKSUMS = "SHA256SUMS"
 ROUNDING_NOTE = (
-    "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
+    "The weights in this archive are rounded to 16 bits. The scores were measured with weights of 32 bits."
 )
 
 MIN_UNPACKED_BYTES = 1 << 26
@@ -205,4 +205,4 @@ def check_checksums(archive: Path, folder: Path) -> None:
     text = checksums_path.read_bytes().decode(errors="replace") if checksums_path.is_file() else ""
     lines = {f"{sha256(path)}  {path.name}" for path in folder.iterdir() if path != checksums_path}
     if lines != set(text.splitlines()):
-        raise UserError(f"{archive}: its files are not those of its {CHECKSUMS}; get it again")
+        raise UserError(f"{archive}: its files differ from its {CHECKSUMS}; get it again")

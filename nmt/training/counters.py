@@ -92,7 +92,7 @@ class Counters:
             return cls(**record | {"log_window": log_window})
         except (KeyError, TypeError):
             raise UserError(
-                "another version of nmt began this training, and only that version can continue it"
+                "a different version of nmt began this training, and only that version can continue it"
             ) from None
 
     def count_validation(self, score: float) -> bool:

@@ -67,7 +67,7 @@ def train_in_store(
             try:
                 trainer.resume(base_state)
             except PastTheEnd as error:
-                click.echo(f"nmt: {name}: {error}; training from the start in another folder", err=True)
+                click.echo(f"nmt: {name}: {error}; training from the start in a new folder", err=True)
                 continue
 
             # 4. train to the end
@@ -77,4 +77,4 @@ def train_in_store(
             export_model(model_folder, trainer, vocabulary_files, stop_reason)
             return model_folder
     # somebody has put another training into the second folder, which is for this end alone
-    raise UserError(f"{state_folder}: holds another training; delete or rename it to start again")
+    raise UserError(f"{state_folder}: holds a different training; delete or rename it to start again")

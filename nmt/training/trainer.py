@@ -91,7 +91,7 @@ def load_initial_weights(
         model.load_state_dict(load_tensors(folder / WEIGHTS))
     except RuntimeError:
         raise UserError(
-            f"{folder}: its weights do not fit: its model type or sizes differ from those of the new model"
+            f"{folder}: its weights do not fit: its model type or sizes differ from the new model's"
         ) from None
 
 

@@ -36,7 +36,7 @@ def status(folder: Path) -> None:
     "files",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Settings file that overrides those of the folder, as for Snakemake. Repeat it for further files.",
+    help="Settings file that overrides the folder's settings, as for Snakemake. Repeat it for further files.",
 )
 @click.option(
     "--config",

@@ -250,7 +250,7 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
         if base is None:
             continue
         if base == name or config.models[base].continue_from:
-            text = f"found {format_value(base)}, expected another model, whose own training starts anew"
+            text = f"found {format_value(base)}, expected a different model, whose own training starts anew"
             yield Problem(("models", name, "continue_from"), text)
         else:
             yield from _check_continuation(config, name, base)

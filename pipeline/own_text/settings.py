@@ -146,7 +146,7 @@ def write_experiment(
     config_file = folder / "config.yaml"
     if config_file.exists():
         raise UserError(
-            f"{config_file}: there is an experiment already; name another folder, or remove this file"
+            f"{config_file}: there is an experiment already; name a different folder, or remove this file"
         )
     languages = _choose_languages(texts["train"], codes)
 
@@ -197,11 +197,11 @@ def _advise(text: OwnText, proposal: Proposal) -> list[str]:
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules cannot tokenize it: use subword units"
-                " (--subwords 8000, make's UNITS=8000), or tokenize it with another tool (--tokenized)"
+                " (--subwords 8000, make's UNITS=8000), or tokenize it with a different tool (--tokenized)"
             )
         elif code not in LANGUAGES:
             lines.append(
-                f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, those of English"
+                f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, which are English's"
             )
 
     # 4. unknown words

@@ -70,7 +70,7 @@ def _align_block(
             )
         except subprocess.CalledProcessError as error:
             raise UserError(
-                f"eflomal ended with code {error.returncode} (-4: built on another processor; -9: out of memory)"
+                f"eflomal ended with code {error.returncode} (-4: built on a different processor; -9: out of memory)"
             ) from None
 
         # 2. make one alignment of both directions

@@ -263,7 +263,7 @@ def _unpack_source(source: Path, folder: Path) -> Path:
         ) from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
     if _checksum_of_files(tree) != SOURCE_SHA256:
-        raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")
+        raise UserError(f"{source}: files that differ from Moses' commit 34452895; download it again")
     return tree
 
 

@@ -55,7 +55,7 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
         vocabulary = Vocabulary.read(file)
         for split, meta in metas.items():
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
-                yield f"{meta_files[split]}: made with another vocabulary than {file}"
+                yield f"{meta_files[split]}: made with a different vocabulary than {file}"
 
         # A vocabulary of words may be smaller than the settings say only if it has every word of the text.
         count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
@@ -94,7 +94,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         elif data_changes:
             yield f"{summary_file}: trained on other text than the package has: {data_changes}"
         elif summary["key"] != find_expected_model(config, run, checksums).key:
-            yield f"{summary_file}: its key is not that of a training with these settings, texts and bases"
+            yield f"{summary_file}: a training with these settings, texts and bases has a different key"
 
 
 def _deciding_fields(run: ModelRun) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def verify_results(
 
 
 def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]) -> Iterator[str]:
-    """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
+    """Yield a line for each recorded name that no plain file has, or whose file has a different checksum."""
     for name, expected_checksum in checksums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
@@ -275,7 +275,7 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
     listed_differences = "; ".join(differences[:_MAX_LISTED])
     if len(differences) > _MAX_LISTED:
         listed_differences += f"; and {len(differences) - _MAX_LISTED} more"
-    return [f"settings other than those of experiments/{name} here: {listed_differences}"]
+    return [f"settings that differ from experiments/{name} here: {listed_differences}"]
 
 
 def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:

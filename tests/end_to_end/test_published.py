@@ -150,7 +150,7 @@ def test_altered_table_without_setting_is_found(results: Path) -> None:
     for form in ("csv", "md", "tex"):
         says = f"{results / 'ablations'}.{form}: does not follow"
         assert any(line.startswith(says) for line in found.problems), found.problems
-    assert any(line.startswith("settings other than those of experiments/") for line in found.notes)
+    assert any(line.startswith("settings that differ from experiments/") for line in found.notes)
 
 
 def test_altered_and_missing_files(results: Path) -> None:

@@ -113,7 +113,7 @@ def test_build_from_source(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
 ) -> None:
     source = make_source_archive(tmp_path, bjam)
-    with pytest.raises(UserError, match="other files than those of Moses' commit"):
+    with pytest.raises(UserError, match="files that differ from Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
     monkeypatch.setattr(programs, "SOURCE_SHA256", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
     if problem:

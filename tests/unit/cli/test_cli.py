@@ -69,7 +69,7 @@ def test_output_over_input_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         (tmp_path / name).write_text(name, encoding="utf-8")
     (tmp_path / "link").symlink_to("lists")
     result = CliRunner().invoke(commands, line.split())
-    assert isinstance(result.exception, UserError) and "name another file" in str(result.exception)
+    assert isinstance(result.exception, UserError) and "name a different file" in str(result.exception)
     assert all((tmp_path / name).read_text() == name for name in ("source", "lists", "reference"))
 
 
@@ -79,7 +79,7 @@ def test_device_may_be_written_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("source", "lists"):
         Path(name).touch()
     result = CliRunner().invoke(commands, f"{RESCORE}pipe --output-lists pipe".split())
-    assert "another file" not in str(result.exception)
+    assert "a different file" not in str(result.exception)
 
 
 @pytest.mark.parametrize(
