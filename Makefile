@@ -24,12 +24,12 @@ export $(VALUES)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
-# Not empty if the environment was moved or copied here: it is then made anew (workflow/setup.sh).
+# Not empty if the environment was moved or copied here: it is then made anew (tools/setup.sh).
 MOVED := $(shell at=$$(sed -n "s/^VIRTUAL_ENV=['\"]*\([^'\"]*\).*/\1/p" $(VENV)/bin/activate 2> /dev/null); \
     [ -z "$$at" ] || [ "$$at" -ef $(VENV) ] || echo moved)
 DEV := $(VENV)/installed-dev
 EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
-RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
+RUN := $(BIN)/python tools/run.py --cores "$$CORES"
 # OPTIONS are for the other experiment, so a finished demo keeps its seeds and rows. Of OPTIONS the demo takes only a dry-run.
 DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run --dryrun,$(OPTIONS))
 
@@ -98,8 +98,8 @@ setup: $(INSTALLED)
 setup-dev: $(DEV)
 
 # If TORCH names a build of PyTorch, it is installed now, and it stays.
-$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH)$(MOVED),always)
-	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--group dev)
+$(INSTALLED) $(DEV): pyproject.toml uv.lock tools/setup.sh $(if $(TORCH)$(MOVED),always)
+	@sh tools/setup.sh $(if $(filter $(DEV),$@),--group dev)
 	@touch $(INSTALLED) $@
 always: # never a file
 
@@ -125,7 +125,7 @@ report: $(INSTALLED)
 	@$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
 showcase: $(DEV)
-	$(BIN)/python -m workflow.showcase
+	$(BIN)/python -m tools.showcase
 	sed 's/Translate in the browser: demo/Why attention? Let a sentence grow/' experiments/demo/results/playground.html > docs/playground.html
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
@@ -136,10 +136,10 @@ moses: $(INSTALLED)
 	@$(RUN) $(EXPERIMENT_OR_DEMO) --configfile workflow/moses.yaml $(OPTIONS)
 
 results-page: $(INSTALLED)
-	$(BIN)/python -m workflow.results_page $$FOLDERS
+	$(BIN)/python -m tools.results_page $$FOLDERS
 
 release: $(DEV)
-	bash workflow/release.sh $$FOLDERS
+	bash tools/release.sh $$FOLDERS
 
 test: $(DEV)
 	@echo "tests are collected, which takes a minute or two without a line"
@@ -152,8 +152,8 @@ test-all:
 	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-groundhog test-docs test-fresh fuzz docs
 
 docs: $(DEV)
-	@sh workflow/setup.sh --group dev --group docs
-	$(BIN)/python workflow/site.py experiments/*
+	@sh tools/setup.sh --group dev --group docs
+	$(BIN)/python tools/site.py experiments/*
 
 fuzz: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz \
@@ -175,8 +175,8 @@ test-groundhog: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/groundhog $(OPTIONS)
 
 lint: $(DEV)
-	$(BIN)/ruff check nmt pipeline workflow tests benchmarks
-	$(BIN)/ruff format --check nmt pipeline workflow tests benchmarks
+	$(BIN)/ruff check nmt pipeline workflow tools tests benchmarks
+	$(BIN)/ruff format --check nmt pipeline workflow tools tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow
@@ -193,10 +193,10 @@ bench-decoding: $(DEV)
 	$(BIN)/python -m benchmarks.decoding $(OPTIONS)
 
 format: $(DEV)
-	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
-	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
+	$(BIN)/ruff check --fix nmt pipeline workflow tools tests benchmarks
+	$(BIN)/ruff format nmt pipeline workflow tools tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
-	$(BIN)/python workflow/settings_page.py
+	$(BIN)/python tools/settings_page.py
 
 clean:
 	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

@@ -1,7 +1,7 @@
 """The page that a package index shows: README.md, with its links and pictures leading to the repository.
 
 The repository's address is `project.urls.Repository` of pyproject.toml. While there is none, it is REPOSITORY_URL of
-the environment, as workflow/site.py has it, too. If that is missing, a link to a file is only its text.
+the environment, as tools/site.py has it, too. If that is missing, a link to a file is only its text.
 """
 
 import os

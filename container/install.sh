@@ -3,12 +3,12 @@
 # depends on, each file with a hash of uv.lock, and KenLM's programs.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
-# TORCH: the build of PyTorch (workflow/setup.sh); with CUDA unless told, as where it is built says nothing of GPUs.
+# TORCH: the build of PyTorch (tools/setup.sh); with CUDA unless told, as where it is built says nothing of GPUs.
 # MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes about 20 core-minutes.
 set -eu
 
 export PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1
-TORCH="${TORCH:-cuda}" sh workflow/setup.sh
+TORCH="${TORCH:-cuda}" sh tools/setup.sh
 PATH="$PWD/.venv/bin:$PATH"
 
 # The libraries that KenLM's programs need end up inside them, so what builds them goes again.

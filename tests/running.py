@@ -1,4 +1,4 @@
-"""How tests start Snakemake and workflow/run.py: as a user does, in a process of their own."""
+"""How tests start Snakemake and tools/run.py: as a user does, in a process of their own."""
 
 import os
 import re
@@ -149,7 +149,7 @@ def build_wheel(project: Path) -> Path:
 
 def run_command(directory: Path, *options: str) -> list[str]:
     """What `make demo` and its like call."""
-    return [sys.executable, str(ROOT / "workflow" / "run.py"), "--cores", "2", str(directory), *options]
+    return [sys.executable, str(ROOT / "tools" / "run.py"), "--cores", "2", str(directory), *options]
 
 
 def make_demo(folder: Path) -> Path:

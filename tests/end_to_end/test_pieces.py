@@ -16,7 +16,7 @@ PIECES = "A: [rnnsearch-50, rnnsearch-50-star]\nB: [rnnencdec-50]\n"
 
 
 def pieces(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "workflow/pieces.py", *map(str, arguments)]
+    return [sys.executable, "tools/pieces.py", *map(str, arguments)]
 
 
 def test_pieces_become_one_package(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.running import ROOT, TINY
 pytestmark = requirements
 RELEASES = ["debian bookworm", "debian trixie", "ubuntu noble", "ubuntu resolute"]
 """Debian 12 and 13, Ubuntu 24.04 and 26.04: Python 3.11, 3.13, 3.12 and 3.14."""
-TESTS = "tests/unit/io tests/unit/test_api.py tests/pipeline/download tests/workflow/test_install.py"
+TESTS = "tests/unit/io tests/unit/test_api.py tests/pipeline/download tests/tools/test_install.py"
 
 
 @pytest.fixture(params=RELEASES)

@@ -60,12 +60,12 @@ class Experiment:
         (self.profile / "config.yaml").write_text(filled, encoding="utf-8")
 
     def start_here(self, *options: str) -> None:
-        """Start workflow/run.py, to compute on this machine."""
+        """Start tools/run.py, to compute on this machine."""
         here = ["--configfile", *map(str, self.overlays), "--cores", "2"]
         self._start(*run_command(self.folder, *here, *options))
 
     def start_on_cluster(self, *options: str) -> None:
-        """Start workflow/run.py, to send jobs."""
+        """Start tools/run.py, to send jobs."""
         self._start(*run_command(self.folder, *self.options_on_cluster(), *options))
 
     def _start(self, *command: str) -> None:
@@ -77,7 +77,7 @@ class Experiment:
         self.heads.append(head)
 
     def options_on_cluster(self) -> list[str]:
-        """What workflow/run.py needs to send the experiment's jobs to the cluster."""
+        """What tools/run.py needs to send the experiment's jobs to the cluster."""
         return ["--configfile", *map(str, self.overlays), "--profile", str(self.profile), *QUICK]
 
     def kill_head(self) -> None:

@@ -33,7 +33,7 @@ rule ro_crate:
 
 
 rule pack_run:
-    """Pack the files of a run that the results need, without weights: workflow/pieces.py joins runs of several machines."""
+    """Pack the files of a run that the results need, without weights: tools/pieces.py joins runs of several machines."""
     input:
         files=lambda wildcards: list_package_sources(wildcards.run),
     output:

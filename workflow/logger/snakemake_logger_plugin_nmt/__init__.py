@@ -4,7 +4,7 @@ A stage has a line when its last job is done; a training when it starts and when
 On a terminal a last line shows the running jobs; elsewhere a line comes at least each minute. Snakemake's own lines
 are in `.snakemake/log`, and the output of jobs in their logs.
 
-Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
+Snakemake finds the package by its name, in the folder that `tools/run.py` puts on the path.
 """
 
 import logging

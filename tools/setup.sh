@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what uv.lock names into .venv, by uv. `make setup` and the containers call this.
 #
-# Usage: [PYTHON=python3.12] [TORCH=BUILD] sh workflow/setup.sh [option of `uv sync`]...
+# Usage: [PYTHON=python3.12] [TORCH=BUILD] sh tools/setup.sh [option of `uv sync`]...
 #
 # BUILD is one of PyTorch: cpu, cuda (what PyPI has; on a Mac without CUDA), or another of PyTorch's index such as cu126,
 # whose hash is not checked. Without TORCH, the installed build stays; the first installation takes the one that the
@@ -62,7 +62,7 @@ if ! reads_lock "$uv"; then
     for found in uv "${HOME:-}/.local/bin/uv" "${HOME:-}/.cargo/bin/uv"; do
         [ -e "$uv" ] || ! reads_lock "$found" || ln -s "$(command -v "$found")" "$uv"
     done
-    if [ ! -e "$uv" ] && ! "${PYTHON:-python3}" workflow/fetch_uv.py "$uv"; then
+    if [ ! -e "$uv" ] && ! "${PYTHON:-python3}" tools/fetch_uv.py "$uv"; then
         echo "error: no uv: install Python (Debian, Ubuntu: apt install python3; macOS: xcode-select --install)" \
             "or uv itself (https://docs.astral.sh/uv), and check the network" >&2
         exit 2

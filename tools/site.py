@@ -1,6 +1,6 @@
 """Build a site of the project's pages, in `site/pages`. `make docs` calls this.
 
-Usage: python workflow/site.py [EXPERIMENT]...
+Usage: python tools/site.py [EXPERIMENT]...
 
 The site has the layout of the repository, so that links between pages and to files work in both. A notebook becomes a
 page with its stored outputs. There are two additions: a page per package, made from its docstrings, and a gallery of
@@ -40,7 +40,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     address = project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
     copy_pages(source, address)
-    shutil.copytree(ROOT / "workflow" / "site_files", source / "site_files")
+    shutil.copytree(ROOT / "tools" / "site_files", source / "site_files")
     write_gallery([ROOT / name / "results" for name in experiments], source / "gallery")
     library_pages = write_library(source / "library")
 

@@ -5,7 +5,7 @@ import sys
 
 from tests.running import ROOT
 
-PROGRAM = "from workflow.settings_page import format_page; print(format_page(), end='')"
+PROGRAM = "from tools.settings_page import format_page; print(format_page(), end='')"
 
 
 def test_settings_page_is_up_to_date() -> None:

@@ -18,7 +18,7 @@ def test_release_has_package_and_refuses_unfinished_runs(tmp_path: Path) -> None
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "experiments/demo/results").mkdir()
     (tmp_path / "experiments/demo/results/report.html").touch()  # its models are gone
-    command = ["bash", "workflow/release.sh"]
+    command = ["bash", "tools/release.sh"]
     ended = subprocess.run(
         [*command, "experiments/demo"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -1,6 +1,6 @@
 """`make showcase` runs this module: it draws two pictures of README from the demo's models.
 
-Usage: python -m workflow.showcase
+Usage: python -m tools.showcase
 """
 
 import difflib

@@ -17,7 +17,7 @@ AWKWARD = ["x$(shell touch X)`touch X`", "x'; touch X; \"$(touch X)", "a $HOME b
 def checkout(tmp_path: Path) -> Path:
     """A folder with the Makefile, where `nmt` and `python` say what they were called with, each word a line."""
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("pyproject.toml", "uv.lock", "workflow/setup.sh"):
+    for name in ("pyproject.toml", "uv.lock", "tools/setup.sh"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -46,7 +46,7 @@ def test_make_new_passes_values_unchanged(checkout: Path, value: str) -> None:
 @pytest.mark.parametrize("value", AWKWARD)
 def test_make_run_passes_values_unchanged(checkout: Path, value: str) -> None:
     words = read_called_words(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
-    assert words == ["workflow/run.py", "--cores", value, value]
+    assert words == ["tools/run.py", "--cores", value, value]
 
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])

@@ -10,7 +10,7 @@ import pytest
 from tests.experiments import EXTENDS_PAPER
 from tests.messages import check
 from tests.running import ROOT, make_demo, programs_but
-from workflow import run
+from tools import run
 from workflow.records import take_run_lock
 
 
@@ -68,7 +68,7 @@ def run_dry(folder: Path, environment: dict[str, str]) -> subprocess.CompletedPr
     """A dry-run of the paper in the folder `own`."""
     (folder / "own").mkdir()
     (folder / "own" / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
-    command = [sys.executable, "workflow/run.py", str(folder / "own"), "-n", "-q", "rules"]
+    command = [sys.executable, "tools/run.py", str(folder / "own"), "-n", "-q", "rules"]
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return result
 
@@ -92,7 +92,7 @@ def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path: Path) -> No
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n", encoding="utf-8")
     overlay = make_demo(tmp_path)
     options = ["--cores", "1", "--configfile", str(overlay), "--", "data/raw/demo-dev/0.en.zst"]
-    command = [sys.executable, "workflow/run.py", str(tmp_path), *options]
+    command = [sys.executable, "tools/run.py", str(tmp_path), *options]
     environment = {**os.environ, "SNAKEMAKE_PROFILE": "/nowhere"}
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr + result.stdout

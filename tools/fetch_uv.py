@@ -1,6 +1,6 @@
 """Fetch the program uv from PyPI: the version and the hash of uv.lock. Runs on Python 3.8 and later, without packages.
 
-Usage: python workflow/fetch_uv.py FILE
+Usage: python tools/fetch_uv.py FILE
 """
 
 import hashlib

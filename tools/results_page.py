@@ -1,7 +1,7 @@
 """`make results-page` calls this module. It keeps packages of finished runs, and shows them all in docs/results.md and
 docs/compared.md.
 
-Usage: python -m workflow.results_page [EXPERIMENT...]
+Usage: python -m tools.results_page [EXPERIMENT...]
 
 The package of each experiment named, without attention and figures, is copied to results/packages/NAME, where its
 tables are made again; `nmt verify results/packages/NAME` checks it in any clone. Parts between two comments of

@@ -3,7 +3,7 @@
 # results and playground; SHA256SUMS names every file, EXPERIMENT.sha256 those of an experiment. Nothing is trained. `make release` calls this. Another call adds
 # its experiments.
 #
-# Usage: bash workflow/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
+# Usage: bash tools/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck disable=SC2206

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.running import ROOT
-from workflow import site
+from tools import site
 
 NAVIGATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
 

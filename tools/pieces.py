@@ -1,8 +1,8 @@
 """Train an experiment run by run, on machines that keep no files, and join the archives of the runs.
 
-Usage: python workflow/pieces.py run FOLDER RUN...         where the prepared text is: train these runs, and pack them
-       python workflow/pieces.py keep FOLDER               the same: pack what is trained
-       python workflow/pieces.py join FOLDER ARCHIVE...    where the runs come together
+Usage: python tools/pieces.py run FOLDER RUN...         where the prepared text is: train these runs, and pack them
+       python tools/pieces.py keep FOLDER               the same: pack what is trained
+       python tools/pieces.py join FOLDER ARCHIVE...    where the runs come together
 
 Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLDER/pieces: translations, summary,
 history and settings, no weights. Joined, they become the tables, figures and the replication package, which `nmt
@@ -123,7 +123,7 @@ def join_pieces(folder: Path, archives: Sequence[Path], options: Sequence[str]) 
 
 def run_snakemake(folder: Path, options: Sequence[str], environment: dict[str, str]) -> int:
     """Run the experiment with these targets and options of Snakemake, and return its exit code."""
-    command = [sys.executable, str(ROOT / "workflow" / "run.py"), str(folder), *options]
+    command = [sys.executable, str(ROOT / "tools" / "run.py"), str(folder), *options]
     return subprocess.run(command, env=environment, check=False).returncode
 
 

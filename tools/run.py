@@ -1,6 +1,6 @@
 """Run or resume an experiment, and show its results. Targets such as `make demo` call this.
 
-Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
+Usage: python tools/run.py [--cores N] FOLDER [option of snakemake]...
 """
 
 import argparse

@@ -11,7 +11,7 @@ from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.ro_crate import RECORD, read_crate, write_crate
 from pipeline.results.verify import find_experiment, verify_results
 from tests.messages import refused
-from workflow.results_page import (
+from tools.results_page import (
     COMPARED_PAGE,
     PACKAGES,
     PAGE,

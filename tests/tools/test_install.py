@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import ROOT
-from workflow import fetch_uv
+from tools import fetch_uv
 
 UV = ROOT / ".uv" / "uv"
 
@@ -41,14 +41,14 @@ def project(tmp_path: Path) -> Path:
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     (tmp_path / "workflow").mkdir()
-    (tmp_path / "workflow" / "setup.sh").symlink_to(ROOT / "workflow" / "setup.sh")
+    (tmp_path / "tools" / "setup.sh").symlink_to(ROOT / "tools" / "setup.sh")
     return tmp_path
 
 
 def run_setup(project: Path, *options: str, **variables: str) -> list[str]:
     """What setup.sh asks uv and pip to do."""
     path = f"{project / 'bin'}:/usr/bin:/bin"
-    command = ["sh", str(project / "workflow" / "setup.sh"), *options]
+    command = ["sh", str(project / "tools" / "setup.sh"), *options]
     subprocess.run(command, check=True, env={"PATH": path, "HOME": str(project)} | variables)
     calls = (project / "asked").read_text(encoding="utf-8").splitlines()
     (project / "asked").unlink()
