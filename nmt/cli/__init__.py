@@ -136,8 +136,8 @@ SECTIONS = {
     "Use a trained model": {
         "translate": "nmt.cli.translate:translate",
         "score": "nmt.cli.translate:score",
-        "vectors": "nmt.cli.encoders:vectors",
-        "tree": "nmt.cli.encoders:tree",
+        "vectors": "nmt.cli.vectors_and_trees:vectors",
+        "tree": "nmt.cli.vectors_and_trees:tree",
     },
     "Train a model and share it": {
         "train": "nmt.cli.train:train",

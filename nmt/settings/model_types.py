@@ -1,6 +1,6 @@
 """The types of models: the settings of each, and facts that are needed without building a model.
 
-A model type is an entry of `MODEL_TYPES` and of the types above it, and a module of its name in
+A model type is an entry of `MODEL_TYPES`, a name in `ModelTypeName`, and a module of this name in
 `nmt.model.model_types`. All other code, from the checks of settings to a model's card, asks `MODEL_TYPES`. This module
 does not need PyTorch.
 """
@@ -90,12 +90,17 @@ class ModelType:
     weights_per_square: number of weights of encoder and decoder, divided by the square of `hidden_units`, if the other
     sizes are in the paper's proportions. For deep LSTMs, it is the number of each layer.
     description, paper: text for a model's card.
+    has_attention: whether it aligns. makes_trees: whether it reads a sentence as a tree. runs_in_browser: whether the
+    playground computes it.
     """
 
     architecture: type[AnyArchitecture]
     weights_per_square: float
     description: str
     paper: str
+    has_attention: bool = False
+    makes_trees: bool = False
+    runs_in_browser: bool = False
 
     def estimate_weights(self, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int]) -> int:
         """Return the number of weights of a model, accurate to about a tenth, without building it."""
@@ -124,18 +129,22 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
         weights_per_square=16.3,  # encoder 4.86; decoder: unit 4.86, context and first state 4, output 2.62
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
+        runs_in_browser=True,
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
         weights_per_square=28.2,  # encoder 2 * 4.86; alignment 3; decoder as above, but with a context of 2 n
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
+        has_attention=True,
+        runs_in_browser=True,
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
         weights_per_square=14.1,  # encoder 2.62, leaves and two children; decoder as above
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
+        makes_trees=True,
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
@@ -145,11 +154,9 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
 }
 
-MODEL_TYPES_WITH_ATTENTION = ("rnnsearch",)
-MODEL_TYPES_WITH_TREES = ("grconv",)
-"""The types that read a sentence as a tree."""
-MODEL_TYPES_IN_BROWSER = ("rnnencdec", "rnnsearch")
-"""The types that the playground computes."""
+MODEL_TYPES_WITH_ATTENTION = tuple(name for name, entry in MODEL_TYPES.items() if entry.has_attention)
+MODEL_TYPES_WITH_TREES = tuple(name for name, entry in MODEL_TYPES.items() if entry.makes_trees)
+MODEL_TYPES_IN_BROWSER = tuple(name for name, entry in MODEL_TYPES.items() if entry.runs_in_browser)
 
 
 def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:

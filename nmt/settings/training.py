@@ -19,7 +19,7 @@ from nmt.settings.base import (
     TokenCount,
 )
 from nmt.settings.model_types import (
-    MODEL_TYPES_WITH_ATTENTION,
+    MODEL_TYPES,
     AnyArchitecture,
     ModelTypeName,
     parse_architecture,
@@ -144,7 +144,7 @@ class ModelEntry(Settings):
     @property
     def has_attention(self) -> bool:
         """Whether the model has attention."""
-        return self.model_type in MODEL_TYPES_WITH_ATTENTION
+        return MODEL_TYPES[self.model_type].has_attention
 
 
 class ModelRun(Settings):
@@ -192,4 +192,4 @@ class ModelRun(Settings):
     @property
     def has_attention(self) -> bool:
         """See `ModelEntry.has_attention`."""
-        return self.model_type in MODEL_TYPES_WITH_ATTENTION
+        return MODEL_TYPES[self.model_type].has_attention

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.decoding.encoders import compute_tree, encode_sentences
+from nmt.decoding.vectors_and_trees import compute_tree, encode_sentences
 from nmt.evaluation.principal_components import read_projections
 from nmt.model.model_types.grconv import GrConv
 from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName

@@ -9,7 +9,7 @@ import sacrebleu
 
 from nmt.evaluation.bleu import count_matches
 from pipeline.config.display import ReportSettings
-from pipeline.results import comparison
+from pipeline.results import intervals
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
 from pipeline.results.tables.scores import Measurements, make_score_table
@@ -70,8 +70,8 @@ def compare(systems: Texts, samples: int, seed: int = 1, sentences: int = SENTEN
     for name, runs in systems.items():
         counts[name] = [list(map(count_matches, run[:sentences], references)) for run in runs]
         texts[name] = [detokenize(run[:sentences]) for run in runs]
-    column = comparison.ColumnTranslations(counts, texts, detokenize(references))
-    return comparison.compare(column, Bootstrap(samples, seed))
+    column = intervals.ColumnTranslations(counts, texts, detokenize(references))
+    return intervals.compare(column, Bootstrap(samples, seed))
 
 
 def compare_both(systems: Texts, samples: int) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Confidence intervals and significance of the scores of Table 1, and further metrics of the same translations.
 
-`nmt compare`, which shows translations of two systems, is `side_by_side.py`.
-
 Scores of a model with several runs are means. Intervals and p-values are those of `bootstrap`, over sentences and runs.
 """
 

@@ -79,8 +79,8 @@ def _encode_lines(
     """Return the tokenized lines of a file, and their sentence vectors, a row for each line."""
     from nmt.api import read_common_text_settings
     from nmt.data.tokenization import TokenText
-    from nmt.decoding.encoders import encode_sentences
     from nmt.decoding.translator import choose_text_codecs
+    from nmt.decoding.vectors_and_trees import encode_sentences
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT_SETTINGS
 
@@ -163,8 +163,8 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     model = Model([model_path], ComputeOptions(threads=threads))
 
     # These modules are slow to import, so errors of the settings come first.
-    from nmt.decoding.encoders import compute_tree
     from nmt.decoding.translator import choose_text_codecs
+    from nmt.decoding.vectors_and_trees import compute_tree
     from nmt.plots.style import save_figure
     from nmt.plots.tree import plot_tree
 
