@@ -25,7 +25,6 @@ class Journal:
     Attributes:
         results: the results of the finished parts.
         seconds: the time of all finished parts.
-        is_resumed: whether an earlier process finished some of them.
     """
 
     def __init__(self, output: Path, inputs_digest: str) -> None:
@@ -41,7 +40,6 @@ class Journal:
         self._file.truncate(complete_bytes)
         if complete_bytes == 0:
             self._write(header)
-        self.is_resumed = bool(self.results)
         self._part_start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:

@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Path:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
         (tmp_path / name).chmod(0o755)
-    (tmp_path / "workflow").mkdir()
+    (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "setup.sh").symlink_to(ROOT / "tools" / "setup.sh")
     return tmp_path
 
