@@ -31,6 +31,7 @@ from pipeline.config.runs import (
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.corpora import Counts
+from pipeline.results.intervals import ColumnTranslations, compare
 from pipeline.results.package import MODES, ReplicationPackage, find_large_files, list_files
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
