@@ -75,7 +75,10 @@ sync() {
 }
 # The last step of an installation compiles all packages to bytecode: where Python writes none later (images set
 # PYTHONDONTWRITEBYTECODE, folders are read-only), each of the hundreds of processes of a run would compile PyTorch anew.
-tell_of_bytecode() { echo "setup: PyTorch is fetched, then all is compiled to bytecode: minutes without a line"; }
+tell_of_bytecode() {
+    [ "$build" = "$(installed)" ] ||
+        echo "setup: PyTorch is fetched, then all is compiled to bytecode: minutes without a line"
+}
 
 # The locked requirement of PyTorch, with its hashes.
 torch() { "$uv" export --quiet --frozen --no-default-groups "$@" | sed -n '/^torch==/,/[^\\]$/p'; }
