@@ -32,7 +32,7 @@ if [ "${MOSES:-}" = yes ]; then
 import shutil
 from functools import partial
 from pathlib import Path
-from pipeline.phrase_based.programs import provide_programs
+from pipeline.moses.programs import provide_programs
 provide_programs(Path("/opt/moses"), partial(shutil.move, "/tmp/moses.tar.gz"), $(nproc))
 END
     rm /opt/moses/source.tar.gz

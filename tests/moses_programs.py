@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.programs import TARGETS, Moses, install_eflomal, provide_programs
+from pipeline.moses.programs import TARGETS, Moses, install_eflomal, provide_programs
 from tests.running import MIRROR, ROOT
 
 BUILT = ROOT / ".moses"

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, read_paper
 from pipeline.results.seeds import Result, group_by_model
 from pipeline.results.tables.scores import Measurements, make_score_table

@@ -26,7 +26,7 @@ from nmt.io.files import write_json, write_text
 from nmt.io.messages import print_error
 from nmt.io.system import describe_environment
 from nmt.plots.style import save_figure
-from pipeline.config.display import FIRST_PAPER
+from pipeline.config.artifacts import FIRST_PAPER
 from pipeline.results import package
 from pipeline.results.claims import NOT_MEASURED
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length

@@ -12,8 +12,8 @@ from nmt.settings.model_types import (
     MODEL_TYPES_WITH_TREES,
 )
 from pipeline.config.runs import (
-    PHRASE_BASED,
-    PHRASE_BASED_WITH_RNNENC,
+    MOSES,
+    MOSES_WITH_RNNENC,
     SEED_SUFFIX,
     collect_runs,
     get_seeds,
@@ -221,10 +221,10 @@ def _check_names(config: Config) -> Iterator[Problem]:
             yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
 
     # 2. names that are used twice
-    phrase_based_names = {PHRASE_BASED, PHRASE_BASED_WITH_RNNENC}
-    system_names = phrase_based_names | set(config.models) | set(collect_runs(config, use.models))
+    moses_names = {MOSES, MOSES_WITH_RNNENC}
+    system_names = moses_names | set(config.models) | set(collect_runs(config, use.models))
     forbidden_names = {
-        "models": phrase_based_names,
+        "models": moses_names,
         "systems": system_names,
         "rescored": system_names | set(config.n_best_lists) | set(use.systems),
     }

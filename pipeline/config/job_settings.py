@@ -8,12 +8,12 @@ from nmt.io.files import read_json, sha256
 from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
 from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.catalogue import Corpus
-from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import collect_budgets, get_role
 from pipeline.config.runs import (
-    PHRASE_BASED,
-    PHRASE_BASED_WITH_RNNENC,
+    MOSES,
+    MOSES_WITH_RNNENC,
     Run,
     collect_runs,
     get_labels,
@@ -146,7 +146,7 @@ def get_report_settings(config: Config) -> ReportSettings:
     labels = get_labels(config)
     for name in config.use.rescored:
         labels[name] = config.rescored[name].label
-    labels |= {PHRASE_BASED: "Moses", PHRASE_BASED_WITH_RNNENC: "Moses + RNNenc"}
+    labels |= {MOSES: "Moses", MOSES_WITH_RNNENC: "Moses + RNNenc"}
     runs = collect_runs(config)
     model_types = {name: model.model_type for name, model in config.models.items()}
     for name in config.use.systems:

@@ -14,7 +14,7 @@ from pipeline.config.schema import Config
 SEED_SUFFIX = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
-PHRASE_BASED, PHRASE_BASED_WITH_RNNENC = "moses", "moses-rnnenc"
+MOSES, MOSES_WITH_RNNENC = "moses", "moses-rnnenc"
 """Names of the phrase-based system, and of the same system with a model's scores in its phrase table."""
 
 
@@ -129,9 +129,9 @@ def select_text_only_systems(config: Config, set_name: str) -> list[str]:
     """
     names = []
     if config.measures_moses or (set_name == "test" and config.artifacts.moses_translations):
-        names.append(PHRASE_BASED)
+        names.append(MOSES)
     if config.measures_moses and config.moses.phrase_model:
-        names.append(PHRASE_BASED_WITH_RNNENC)
+        names.append(MOSES_WITH_RNNENC)
     if set_name == "test":
         names += config.use.rescored
     return names

@@ -18,6 +18,7 @@ from nmt.settings.decoding import Decoding
 from nmt.settings.model_types import GatedArchitecture, ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
+from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
 from pipeline.config.catalogue import (
     Archive,
     Corpus,
@@ -27,8 +28,7 @@ from pipeline.config.catalogue import (
     SystemEntry,
     check_address,
 )
-from pipeline.config.display import Display, Playground, Release, SentenceVectors
-from pipeline.config.phrase_based import PhraseBased
+from pipeline.config.moses import MosesSettings
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
 
 
@@ -130,10 +130,10 @@ class Config(Settings):
     """Systems that choose from n-best lists."""
     decoding: Decoding
     """Beam search (Sec. 4.2). Where the paper is silent, all but `if_no_eos` is what the authors' code does."""
-    moses: PhraseBased
+    moses: MosesSettings
     """Moses (Koehn et al., 2007) on the same text, whose row in Table 1 is then measured (docs/phrase-based.md). What
     the paper does not say is Moses' own baseline."""
-    artifacts: Display
+    artifacts: Artifacts
     """Contents of the tables and figures."""
     sentence_vectors: SentenceVectors | None = None
     """A figure of sentence vectors in the plane in which they differ most (PCA), as Figure 2 of Sutskever et al.

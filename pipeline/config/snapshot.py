@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import Field
 
 from nmt.settings.base import read_settings as read_settings
+from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import hide_secrets
-from pipeline.config.display import Playground, Release
 from pipeline.config.experiment import list_archives, list_corpora, list_lm_corpora
-from pipeline.config.phrase_based import PhraseBased
+from pipeline.config.moses import MosesSettings
 from pipeline.config.schema import ClusterResources, Config
 
 
@@ -20,7 +20,7 @@ class Published(Config):
     resources: ClusterResources | None = None  # type: ignore[assignment]  # no job runs
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
     release: Release | None = None  # type: ignore[assignment]  # needs the weights
-    moses: PhraseBased | None = None  # type: ignore[assignment]  # None if it was not measured
+    moses: MosesSettings | None = None  # type: ignore[assignment]  # None if it was not measured
 
 
 def get_published_settings(config: Config) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pipeline.monitor.forecast import describe_training_times, estimate_disk_byt
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.monitor.run_state import RunStates
-from pipeline.phrase_based import programs as phrase_based
+from pipeline.moses import programs as moses_programs
 
 TIMEOUT_SECONDS = 900
 """Time limit of Snakemake's check. It takes seconds, but a file system may hang."""
@@ -54,7 +54,7 @@ def find_problems(
     if "kenlm_programs" in rules:
         problems.append(kenlm.explain_missing_programs())
     if "moses_programs" in rules:
-        problems.append(phrase_based.explain_missing_moses())
+        problems.append(moses_programs.explain_missing_moses())
 
     # 3. partitions
     if submits_jobs:

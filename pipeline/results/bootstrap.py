@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.evaluation.bleu import BleuCounts, compute_bleu
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Mean
 
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Results
 from pipeline.results.sentence_groups import count_words
 

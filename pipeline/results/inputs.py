@@ -18,10 +18,10 @@ from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
 from pipeline.config import snapshot
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import get_report_settings
 from pipeline.config.runs import (
-    PHRASE_BASED,
+    MOSES,
     System,
     collect_runs,
     select_distinct_systems,
@@ -149,8 +149,8 @@ class Inputs:
     def figure2_scores(self) -> dict[str, Result]:
         """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it was measured."""
         scores = {name: self.system_scores(name) for name in self.config.artifacts.figure2_models}
-        if PHRASE_BASED in self.plain_text_files():
-            scores[PHRASE_BASED] = self.system_scores(PHRASE_BASED)
+        if MOSES in self.plain_text_files():
+            scores[MOSES] = self.system_scores(MOSES)
         return scores
 
     @cached_property

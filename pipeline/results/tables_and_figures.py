@@ -18,7 +18,7 @@ from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, write_text
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SETTINGS
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table

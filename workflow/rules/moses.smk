@@ -281,6 +281,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
-            translations=f"translations/{{set}}/{PHRASE_BASED_WITH_RNNENC}.txt",
+            translations=f"translations/{{set}}/{MOSES_WITH_RNNENC}.txt",
         log:
             "logs/moses/{set}/translate_scored.log",

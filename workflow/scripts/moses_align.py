@@ -3,8 +3,8 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.alignment import align_text
-    from pipeline.phrase_based.programs import Moses
+    from pipeline.moses.alignment import align_text
+    from pipeline.moses.programs import Moses
 
     moses = Moses(inputs.programs.parent)
     align_text(moses, inputs.source, inputs.target, output=outputs.alignment, **snakemake.params.settings)

@@ -3,7 +3,7 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.phrase_pairs import write_pairs
+    from pipeline.moses.phrase_pairs import write_pairs
 
     train_pairs, dev_pairs = write_pairs(
         inputs.table, held_out=1000, train=tuple(outputs.train), dev=tuple(outputs.dev)

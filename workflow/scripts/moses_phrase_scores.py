@@ -7,7 +7,7 @@ from job import job
 
 with job(snakemake) as (inputs, outputs):
     from nmt.store import trained_model
-    from pipeline.phrase_based.phrase_scores import add_scores
+    from pipeline.moses.phrase_scores import add_scores
 
     (model,) = trained_model.load_models([inputs.model[0].parent], **snakemake.params.compute)
     scored_pairs, total_pairs = add_scores(model, inputs.table, inputs.text, outputs.table)

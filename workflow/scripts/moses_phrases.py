@@ -3,8 +3,8 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.phrases import extract_phrases
-    from pipeline.phrase_based.programs import Moses, reset_moses_log
+    from pipeline.moses.phrases import extract_phrases
+    from pipeline.moses.programs import Moses, reset_moses_log
 
     extract_phrases(
         Moses(inputs.programs.parent),

@@ -8,7 +8,7 @@ with job(snakemake) as (_, outputs):
     from nmt.io.files import write_json
     from pipeline.config.catalogue import Archive
     from pipeline.download.download import download_file
-    from pipeline.phrase_based.programs import provide_programs
+    from pipeline.moses.programs import provide_programs
 
     archive = Archive.model_validate(snakemake.params.archive)
 

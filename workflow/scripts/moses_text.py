@@ -3,7 +3,7 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.text import write_text
+    from pipeline.moses.text import write_text
 
     shards = list(zip(inputs.source, inputs.target, strict=True))
     pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **snakemake.params.settings)

@@ -3,9 +3,9 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.configuration import System
-    from pipeline.phrase_based.decoding import translate_file
-    from pipeline.phrase_based.programs import Moses, reset_moses_log
+    from pipeline.moses.configuration import System
+    from pipeline.moses.decoding import translate_file
+    from pipeline.moses.programs import Moses, reset_moses_log
 
     n_best_arguments = {}
     if "n_best_lists" in vars(outputs):

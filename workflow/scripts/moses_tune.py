@@ -3,9 +3,9 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from pipeline.phrase_based.configuration import System
-    from pipeline.phrase_based.programs import Moses, reset_moses_log
-    from pipeline.phrase_based.tuning import tune_weights
+    from pipeline.moses.configuration import System
+    from pipeline.moses.programs import Moses, reset_moses_log
+    from pipeline.moses.tuning import tune_weights
 
     tune_weights(
         Moses(inputs.programs.parent),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from nmt.plots.style import figure_style
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import (
     PointLabel,

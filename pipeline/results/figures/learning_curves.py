@@ -12,7 +12,7 @@ from nmt.io.files import read_json
 from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import read_history
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.figures.style import PointLabel, add_grid, line_style, write_labels
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Result

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import split_words
 from nmt.plots.style import figure_style
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.sentence_groups import BleuPoint
 
 _MODEL_TYPE_COLORS = {

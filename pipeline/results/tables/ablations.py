@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nmt.settings.base import flatten
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Mean, Result, Results
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.significance import SIGNIFICANCE_LEVEL

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.claims import SIGNIFICANCE_LEVEL, Decision, find_reported_effect
 from pipeline.results.paper_claims import Claim, KeptScore
 from pipeline.results.papers import Paper

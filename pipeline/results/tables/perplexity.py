@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import PerplexityTable
 from pipeline.results.seeds import Mean, Results
 from pipeline.results.tables.notes import reported_note, seeds_note

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import TranslationRecord, split_words
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.tables.notes import variance_note
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 

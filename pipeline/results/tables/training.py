@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, Results, merge_summaries
 from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.headline import describe_longest_sentences
 from tests.report_settings import report_settings
 from tests.table_inputs import MODELS

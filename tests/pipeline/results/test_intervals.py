@@ -8,7 +8,7 @@ import pytest
 import sacrebleu
 
 from nmt.evaluation.bleu import count_matches
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results import intervals
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable

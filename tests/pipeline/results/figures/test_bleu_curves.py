@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length, plot_bleu_by_unknown_words
 from pipeline.results.figures.style import spread_positions
 from tests.report_settings import report_settings

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.figures.learning_curves import make_learning_curves
 from pipeline.results.figures.style import DASHES
 from pipeline.results.seeds import Result

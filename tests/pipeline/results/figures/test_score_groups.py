@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.score_groups import make_score_groups, mean_rank
 from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank

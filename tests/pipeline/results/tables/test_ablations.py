@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Result
 from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.writer import Table, render_formats

@@ -1,7 +1,7 @@
 """Table 3: which sentences it shows, and how."""
 
 from nmt.evaluation.translations import TranslationRecord
-from pipeline.config.display import ReportSettings
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import PAPERS_FOLDER, SentenceTable, read_paper
 from pipeline.results.tables.sentences import SetTexts, make_sentence_table

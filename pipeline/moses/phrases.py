@@ -10,7 +10,7 @@ from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
-from pipeline.phrase_based.programs import Moses, run_logged
+from pipeline.moses.programs import Moses, run_logged
 
 Entry = list[str]
 """The fields of a table's line: source phrase, target phrase, scores, alignment, counts."""

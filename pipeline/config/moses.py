@@ -8,7 +8,7 @@ from nmt.settings.base import BeamSize, Identifier, Names, PositiveInt, Settings
 from pipeline.config.catalogue import FilePath
 
 
-class PhraseBased(Settings):
+class MosesSettings(Settings):
     """Moses on the same text. The paper only says that it had additional monolingual text (Sec. 5.1)."""
 
     enabled: bool

@@ -10,9 +10,9 @@ from nmt.decoding.forced_decoding import score_translations
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
-from pipeline.phrase_based.phrase_pairs import write_pairs
-from pipeline.phrase_based.phrase_scores import add_scores
-from pipeline.phrase_based.phrases import count_scores
+from pipeline.moses.phrase_pairs import write_pairs
+from pipeline.moses.phrase_scores import add_scores
+from pipeline.moses.phrases import count_scores
 from tests import translators
 from tests.bitexts import write_text
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.alignment import align_text
-from pipeline.phrase_based.programs import Moses
+from pipeline.moses.alignment import align_text
+from pipeline.moses.programs import Moses
 from tests.moses_programs import aligner
 
 PAIRS = 1200

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.text import write_text
+from pipeline.moses.text import write_text
 from tests.bitexts import write_pairs
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based import programs
-from pipeline.phrase_based.programs import Moses, provide_programs
+from pipeline.moses import programs
+from pipeline.moses.programs import Moses, provide_programs
 from tests.moses_programs import installation
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.io.files import temporary_folder, write_text
-from pipeline.phrase_based.configuration import System, format_configuration, initial_weights, read_weights
-from pipeline.phrase_based.programs import Moses, run_logged
+from pipeline.moses.configuration import System, format_configuration, initial_weights, read_weights
+from pipeline.moses.programs import Moses, run_logged
 from pipeline.preparation import SideFiles
 
 

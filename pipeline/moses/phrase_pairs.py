@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from nmt.io.text_files import write_lines
-from pipeline.phrase_based.phrases import read_entries
-from pipeline.phrase_based.text import is_selected
+from pipeline.moses.phrases import read_entries
+from pipeline.moses.text import is_selected
 from pipeline.preparation import SideFiles
 
 

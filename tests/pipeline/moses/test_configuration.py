@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.configuration import System, format_configuration, initial_weights, read_weights
+from pipeline.moses.configuration import System, format_configuration, initial_weights, read_weights
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from nmt.decoding.rescoring import HYPOTHESES_PER_GROUP, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
-from pipeline.phrase_based.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
+from pipeline.moses.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
 
 
 def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from nmt.errors import UserError
 from nmt.io.files import atomic_path, full_disk_as_user_error, temporary_folder
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from pipeline.phrase_based.programs import Moses
+from pipeline.moses.programs import Moses
 from pipeline.programs import run_program
 
 EFLOMAL_MODEL = 3

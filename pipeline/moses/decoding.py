@@ -5,8 +5,8 @@ from pathlib import Path
 from nmt.errors import UserError
 from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines, write_lines
-from pipeline.phrase_based.configuration import System, format_configuration
-from pipeline.phrase_based.programs import Moses, run_logged
+from pipeline.moses.configuration import System, format_configuration
+from pipeline.moses.programs import Moses, run_logged
 
 
 def translate_file(

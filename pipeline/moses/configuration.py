@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nmt.errors import UserError
-from pipeline.phrase_based.phrases import count_scores
+from pipeline.moses.phrases import count_scores
 
 INITIAL_WEIGHTS = """\
 UnknownWordPenalty0= 1

@@ -14,7 +14,7 @@ from pipeline.config.text import SentenceLength
 FIRST_PAPER = "bahdanau2015"
 
 
-class Display(Settings):
+class Artifacts(Settings):
     """What the tables and figures show."""
 
     reported: bool
@@ -78,7 +78,7 @@ class Display(Settings):
         return words
 
 
-class ReportSettings(Display):
+class ReportSettings(Artifacts):
     """Settings of tables and figures: `artifacts`, labels, the treatment of [UNK], the tokenization."""
 
     labels: dict[Identifier, str]
