@@ -23,7 +23,7 @@ def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
                 break
             seen += chunk
         assert process.wait() == 0, seen.decode()
-    assert b"\r\x1b[Kabout " in seen
+    assert b"\r\x1b[Ktime left " in seen
     plain = [line.rpartition("\x1b[K")[2].strip() for line in seen.decode().split("\n")]
     assert [line.split()[-2] for line in plain if line.endswith(" done")] != []
     assert len([line for line in plain if line]) < 20, plain
