@@ -14,21 +14,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nmt.data.normalization import repair_line
 from nmt.data.shards import Corpora
-from nmt.data.tokenization import CONTROL_CHARACTERS, Tokenizer
+from nmt.data.tokenization import Tokenizer
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.selection.cross_entropy import Threshold, select_pairs
 from nmt.settings.text import Tokenization
 from pipeline.config.text import Cleaning
-
-_DELETED_CHARACTERS = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
-"""Byte order marks at the beginning, carriage returns at the end, and control characters."""
-_LINE_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
-"""Characters at which str.splitlines, editors and many programs end a line."""
-_MALFORMED = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
-"""All of these, and bytes that are not UTF-8. Most lines have none."""
 
 REASONS = ("empty", "too_long", "ratio")
 """Reasons for the removal of a pair. The first one that applies is counted."""
@@ -76,19 +70,6 @@ class Cleaner:
         if max_words > self._max_words:
             return "too_long"
         return "ratio" if max_words > self._max_ratio * min_words else None
-
-
-def repair_line(line: str) -> str:
-    """Return a line without malformed characters.
-
-    Bytes that are not UTF-8 must be decoded with `surrogateescape`; they become U+FFFD.
-    """
-    if not _MALFORMED.search(line):
-        return line
-
-    # back to the bytes of the file, then to text with U+FFFD for the bytes that are not UTF-8
-    line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
 
 
 # --- overlap ----------------------------------------------------------------------------------------------------------

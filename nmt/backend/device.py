@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+from functools import cache
 
 import click
 import torch
@@ -119,11 +120,33 @@ def device_name(device: torch.device) -> str:
     return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''})"
 
 
+_is_forked = False
+"""Whether this process was forked from one that may have computed with several threads."""
+
+
+def _use_one_thread() -> None:
+    """Let a forked process compute with one thread. OpenMP's other threads are not copied: it would wait for ever."""
+    global _is_forked
+    _is_forked = True
+    torch.set_num_threads(1)
+
+
+@cache
+def _prepare_for_forks() -> None:
+    """Let each process that is forked from this one use one thread, as the workers of a web server do."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_use_one_thread)
+
+
 def make_deterministic(threads: int) -> None:
-    """Make PyTorch compute the same bits for the same seed and machine, with this number of CPU threads."""
+    """Make PyTorch compute the same bits for the same seed and machine, with this number of CPU threads.
+
+    Processes that are forked from this one later have one thread.
+    """
+    _prepare_for_forks()
     # With cuBLAS' usual workspace, a GPU's products may differ from run to run.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1 if _is_forked else threads)
 
     # use_deterministic_algorithms would import torch's compiler, which takes seconds.
     torch.set_deterministic_debug_mode("warn")

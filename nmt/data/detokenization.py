@@ -1,9 +1,10 @@
 """Tokens to text with Moses' detokenizer, and rules that it lacks.
 
 Moses' detokenizer attaches every currency symbol to the following token ("5 €par jour"). It knows only the typewriter
-apostrophe, and this only before letters ("d '1"), no typographic quotes but those of German, no danda, and puts spaces
-around / and &. Here a symbol stays after its number, and tokens are joined as their language writes them before Moses'
-rules see them.
+apostrophe, and this only before letters ("d '1"), no typographic quotes but those of German, and puts spaces around /
+and &. Here a symbol stays after its number, and tokens are joined as their language writes them before Moses'
+rules see them. Afterwards, spaces that no language has are removed: before the punctuation of other scripts, beside the
+wide punctuation of Chinese and Japanese, and within letters and emoji of several characters.
 """
 
 from __future__ import annotations
@@ -11,6 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nmt.data.characters import (
+    BORDER,
+    CLOSING,
+    EXTENDER,
+    IDEOGRAPH,
+    OPENING,
+    WIDE_PUNCTUATION,
+    compile_pattern,
+    format_for_browser,
+)
 from nmt.data.moses import sacremoses
 from nmt.settings.text import Tokenization
 
@@ -26,6 +37,38 @@ _PLACEHOLDERS = dict(
 """Private characters that stand for symbols which Moses would attach to the wrong side. It takes them for words."""
 _SYMBOLS = str.maketrans({placeholder: symbol for symbol, placeholder in _PLACEHOLDERS.items()})
 
+_CJK_START = re.compile(
+    rf"(?<!\S)(?=[{''.join(f'{chr(start)}-{chr(end)}' for start, end in sacremoses.util.CJKChars().ranges)}])"
+)
+"""The start of a token that Moses would join to another one of Chinese, Japanese or Korean characters."""
+_NO_CJK = "\U0010fff6"
+"""A private character at the start of such tokens if they are words, and not the single characters that Moses makes."""
+
+_CLASSES = {
+    "<closing>": CLOSING,
+    "<opening>": OPENING,
+    "<wide>": WIDE_PUNCTUATION,
+    "<border>": BORDER,
+    "<extender>": EXTENDER,
+    "<ideograph>": IDEOGRAPH,
+}
+_WRONG_SPACE = (
+    " (?=[<closing><wide><border><extender>])"  # كيف ؟ -> كيف؟
+    "|(?<=[<opening><wide><border>]) "
+    # 说 "好" 了 -> 说"好"了
+    r"""|(?<=[<ideograph>]) (?=["'“‘(][<ideograph>])|(?<=[<ideograph><wide>] ?["'”’)]) (?=[<ideograph>])"""
+    r"|(?<=[<ideograph><wide>]) (?=[”’])"
+    # emoji that Moses has cut: flags of two letters, and families
+    r"|(?<=(?<!\p{RI})\p{RI}) (?=\p{RI}(?!\p{RI}))|(?<=\u200d) (?=\p{Extended_Pictographic})"
+)
+"""Pattern of a space that no language has in its text."""
+_WRONG_SPACE_PATTERN = compile_pattern(_WRONG_SPACE, _CLASSES)
+
+
+def make_browser_pattern() -> str:
+    """Return the pattern of a wrong space for text.js."""
+    return format_for_browser(_WRONG_SPACE, _CLASSES)
+
 
 class Detokenizer:
     """Undoes `nmt.data.tokenization.Tokenizer` for one language and the same settings, as far as rules allow."""
@@ -33,6 +76,7 @@ class Detokenizer:
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._moses = sacremoses.MosesDetokenizer(lang=language)
         self._unescape = settings.escape
+        self._has_whole_words = settings.normalization != "none"
         self._hidden_symbol = _compile_hidden_symbol(language)
         self._joins = _compile_joins(language)
 
@@ -41,8 +85,11 @@ class Detokenizer:
         line = self._hidden_symbol.sub(lambda match: _PLACEHOLDERS[match[0]], " ".join(tokens))
         for pattern, replacement in self._joins:
             line = pattern.sub(replacement, line)
+        if self._has_whole_words and not line.isascii():
+            line = _CJK_START.sub(_NO_CJK, line)
         text: str = self._moses.detokenize(line.split(), return_str=True, unescape=self._unescape)
-        return text.translate(_SYMBOLS)
+        text = text.translate(_SYMBOLS)
+        return text if text.isascii() else _WRONG_SPACE_PATTERN.sub("", text.replace(_NO_CJK, ""))
 
 
 def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
@@ -63,8 +110,11 @@ def _compile_joins(language: str) -> list[tuple[re.Pattern[str], str]]:
         (r"(?<=\d) ’ (?=\d)", "’"),  # 1 ’ 000 -> 1’000
         (r"(?<=\w) / (?=\w)", "/"),  # km / h -> km/h
         (r"(?<!\S)([A-Z]{1,2}) (&|&amp;) (?=[A-Z]{1,2}(?!\S))", r"\1\2"),  # S & P -> S&P
-        (r" (?=[।॥](?!\S))", ""),  # है । -> है।
     ]
+    if language != "fr":
+        joins.append((r"(?<=\d) : (?=\d)", ":"))  # 12 : 30 -> 12:30
+    if language == "el":
+        joins.append((r" (?=·(?!\S))", ""))  # λόγος · -> λόγος·
     if language in _LANGUAGES_WITH_CURLY_QUOTES:
         joins += [("“ ", "“"), (" ”", "”")]
     if language in _LANGUAGES_WITH_GUILLEMETS:

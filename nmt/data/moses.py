@@ -6,13 +6,16 @@ import re
 import warnings
 from functools import lru_cache
 
-from nmt.data.normalization import list_letters_unknown_to_moses
+from nmt.data.characters import DIGIT, LETTER, format_ranges, list_characters
 from nmt.settings.text import Normalization
 
 # joblib, which sacremoses imports for an option that is not used here, warns where /dev/shm is not writable
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=r".*joblib will operate in serial mode")
     import sacremoses as sacremoses
+
+PLACEHOLDERS = "".join(map(chr, range(0x10_0000, 0x10_0100)))
+"""Private characters that stand for parts of words which Moses would cut (`nmt.data.parts_of_words`)."""
 
 _Rule = tuple[re.Pattern[str], str]
 """A pattern and its replacement."""
@@ -30,26 +33,35 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
 
     def __init__(self, language: str, normalization: Normalization) -> None:
         super().__init__(lang=language)
-        self._add_letters(list_letters_unknown_to_moses(normalization))
+        # Text that is not normalized, as that of the papers, is tokenized by Moses' rules alone.
+        if normalization != "none":
+            self._add_letters()
         self._lower = frozenset(self.IsLower)
         self._alpha = frozenset(self.IsAlpha)
         self._alnum = frozenset(self.IsAlnum)
 
-    def _add_letters(self, letters: str) -> None:
-        """Add characters to Moses' letters, also in the patterns that are made of these."""
-        if not letters:
-            return
-        alpha, alnum = self.IsAlpha, self.IsAlnum
+    def _add_letters(self) -> None:
+        """Add all letters and digits of Unicode to Moses' lists, also in the patterns that are made of these.
+
+        Moses takes the others for punctuation: joiners, vowel signs, and scripts that are newer than its lists. For
+        Chinese and Japanese, sacremoses takes punctuation for letters, so its lists of these languages are not used.
+        """
+        moses = sacremoses.MosesTokenizer
+        self.IsAlpha = moses.IsAlpha + list_characters(LETTER) + PLACEHOLDERS
+        self.IsAlnum = moses.IsAlnum + list_characters(LETTER + DIGIT) + PLACEHOLDERS
+        alpha_ranges = format_ranges(self.IsAlpha, "\\U{:08x}")
+        alnum_ranges = format_ranges(self.IsAlnum, "\\U{:08x}")
 
         def extend_rule(rule: _Rule) -> _Rule:
-            pattern = rule[0].pattern.replace(alnum, alnum + letters).replace(alpha, alpha + letters)
+            pattern = (
+                rule[0].pattern.replace(moses.IsAlnum, alnum_ranges).replace(moses.IsAlpha, alpha_ranges)
+            )
             return re.compile(pattern), rule[1]
 
-        self.IsAlpha, self.IsAlnum = alpha + letters, alnum + letters
-        self.PAD_NOT_ISALNUM = extend_rule(self.PAD_NOT_ISALNUM)
-        self.AGGRESSIVE_HYPHEN_SPLIT = extend_rule(self.AGGRESSIVE_HYPHEN_SPLIT)
-        self.ENGLISH_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in self.ENGLISH_SPECIFIC_APOSTROPHE]
-        self.FR_IT_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in self.FR_IT_SPECIFIC_APOSTROPHE]
+        self.PAD_NOT_ISALNUM = extend_rule(moses.PAD_NOT_ISALNUM)
+        self.AGGRESSIVE_HYPHEN_SPLIT = extend_rule(moses.AGGRESSIVE_HYPHEN_SPLIT)
+        self.ENGLISH_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in moses.ENGLISH_SPECIFIC_APOSTROPHE]
+        self.FR_IT_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in moses.FR_IT_SPECIFIC_APOSTROPHE]
 
     def is_one_token(self, word: str) -> bool:
         """Return whether no rule can apply: only letters and digits, and no placeholder for several full stops."""

@@ -1,4 +1,5 @@
-"""Normalization of raw text before it is tokenized: in training, `nmt translate`, Python and the browser's page alike.
+"""Repair and normalization of raw text before it is tokenized: in training, `nmt translate`, Python and the browser's
+page alike.
 
 Keyboards and programs write one letter in several ways: é as one character or as e and an accent, the apostrophe as '
 or ’. To a model of words these are different words. The papers' experiments leave the text as it is.
@@ -7,44 +8,72 @@ or ’. To a model of words these are different words. The papers' experiments l
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from typing import Any
 
+from nmt.data.characters import EMOJI, JOINERS, compile_pattern, format_for_browser
 from nmt.settings.text import Normalization
 
-_CONTROL = "\x7f-\x84\x86-\x9f"
-"""Control characters that tokenizer.perl leaves. U+0085 is white space to Python."""
-_INVISIBLE = (
-    "\u00ad\u034f\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-    "\u3164\uffa0\U000e0000-\U000e01ef"
-)
-"""Soft hyphen, zero-width no-break space, word joiner, marks of direction, variants of characters, annotations, Hangul
-fillers, tags."""
-_ARABIC = "\u0600-\u08ff"
-_MONGOLIAN = "\u1800-\u18af"
-_INDIC = "\u0900-\u0dff\u1000-\u109f"
-"""Scripts of India, Sri Lanka and Myanmar, which also end words in a joiner."""
-_UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
-"""Scripts without spaces, where the zero-width space is the border of words: Thai, Lao, Tibetan, Burmese, Khmer."""
-REMOVED = (
-    f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_CONTROL}{_INVISIBLE}]"
-    f"|(?<![{_MONGOLIAN}])[\u180b-\u180f]"
-    f"|(?<![{_ARABIC}{_INDIC}])[\u200c\u200d]|(?<=[{_ARABIC}])[\u200c\u200d](?![{_ARABIC}])"
-)
-"""Pattern of the characters without width that are left out, in Python and in JavaScript. Zero-width joiners and
-non-joiners stay in scripts that spell with them, zero-width spaces in scripts without spaces."""
-_JOINERS = "\u180e\u200b\u200c\u200d"
+_DELETED_CHARACTERS = re.compile(r"\A\ufeff+|\r+\Z|[\x00-\x08\x0e-\x1f]")
+"""Byte order marks at the beginning, carriage returns at the end, and the control characters that tokenizer.perl
+deletes. Python takes the last four for spaces, Perl does not."""
+_LINE_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
+"""Characters at which str.splitlines, editors and many programs end a line."""
+_MALFORMED = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\ud800-\udfff]")
+"""All of these, and bytes that are not UTF-8. Most lines have none."""
 
+_HALF_CHARACTER = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Halves of surrogate pairs that stand for no byte."""
+
+
+def repair_line(line: str) -> str:
+    """Return a line without malformed characters, as every model reads it.
+
+    Bytes that are not UTF-8, decoded with `surrogateescape`, and other halves of surrogate pairs become U+FFFD.
+    """
+    if not _MALFORMED.search(line):
+        return line
+
+    # back to the bytes of the file, then to text with U+FFFD for the bytes that are not UTF-8
+    line = _HALF_CHARACTER.sub("\ufffd", line).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
+
+
+# --- normalization ----------------------------------------------------------------------------------------------------
+
+_CLASSES = {
+    "<INVISIBLE>": r"\x7f-\x84\x86-\x9f\ufff9-\ufffb\p{Default_Ignorable_Code_Point}--[\u180b-\u180f\u200b-\u200d]",
+    "<MONGOLIAN>": r"\p{Script=Mongolian}",
+    "<UNSPACED>": r"\p{Line_Break=Complex_Context}\p{Script=Tibetan}",
+    "<INDIC>": r"\P{Indic_Syllabic_Category=Other}&&[\p{L}\p{M}]",
+    "<RIGHT_TO_LEFT>": r"\p{Bidi_Class=AL}\p{Bidi_Class=R}",
+    "<MARK>": r"\p{Mn}",
+}
+"""Control characters (U+0085 is white space) and what Unicode says a program may ignore, such as the soft hyphen, marks
+of direction and variants of characters. Scripts that write with some of these: see `_REMOVED`."""
+_REMOVED = (
+    rf"({EMOJI})|[<INVISIBLE>]"
+    r"|(?<![<MONGOLIAN>])[\u180b-\u180f]"
+    r"|(?<![<UNSPACED>])\u200b|\u200b(?![<UNSPACED>])"
+    r"|(?<![<INDIC>])(?:(?<![<RIGHT_TO_LEFT><MARK>])[\u200c\u200d]|[\u200c\u200d](?![<RIGHT_TO_LEFT>]))"
+)
+"""Pattern of the characters without width that are left out, and of emoji, which are kept as group 1. Zero-width
+joiners and non-joiners stay in Indian scripts and between letters of scripts like Arabic, zero-width spaces in scripts
+without spaces, where they are the borders of words."""
 PUNCTUATION = {
-    **dict.fromkeys("‘’‚‛‹›`´ʹʻʼ′＇", "'"),
-    **dict.fromkeys("“”„‟«»″〝〞〟＂", '"'),
+    **dict.fromkeys("‘’‚‛‹›`´′＇׳", "'"),
+    **dict.fromkeys("“”„‟«»″〝〞〟＂״", '"'),
     **dict.fromkeys("‐‑", "-"),
     "…": "...",
 }
 """Apostrophes, quotation marks, hyphens and the ellipsis as people and programs write them, and as typewriters do."""
+APOSTROPHE_LETTER = r"(?<=[\p{L}\p{M}])[ʹʻʼ](?=[\p{L}\p{M}])"
+"""Pattern of letters that look like apostrophes, within a word. At its borders they differ from quotation marks."""
 
-_REMOVED = re.compile(REMOVED)
+
+_REMOVED_PATTERN = compile_pattern(_REMOVED, _CLASSES)
+_HAS_REMOVED = compile_pattern(rf"[[<INVISIBLE>]{JOINERS}\u180b-\u180f]", _CLASSES)
+_APOSTROPHE_LETTER_PATTERN = compile_pattern(APOSTROPHE_LETTER)
 _PUNCTUATION_MARK = re.compile(f"[{''.join(PUNCTUATION)}]")
 
 
@@ -57,28 +86,21 @@ def normalize(line: str, form: Normalization) -> str:
         return line
     # Most lines are ASCII. In these, only U+007F would change, so this step is skipped.
     if not line.isascii() or "\x7f" in line:
-        line = unicodedata.normalize("NFC", _REMOVED.sub("", line))
+        if _HAS_REMOVED.search(line):
+            line = _REMOVED_PATTERN.sub(r"\1", line)
+        line = unicodedata.normalize("NFC", line)
     if form == "punctuation":
+        if not line.isascii():
+            line = _APOSTROPHE_LETTER_PATTERN.sub("'", line)
         line = _PUNCTUATION_MARK.sub(lambda match: PUNCTUATION[match[0]], line)
     return line
-
-
-def list_letters_unknown_to_moses(form: Normalization) -> str:
-    """Return the characters of words that Moses takes for punctuation: joiners, and marks such as accents.
-
-    NFC leaves such marks in the text where there is no composed letter, for example the tone marks of Thai.
-    """
-    # Text that is not normalized, as that of the papers, is tokenized by Moses' rules alone.
-    if form == "none":
-        return ""
-    characters = map(chr, range(sys.maxunicode + 1))
-    return _JOINERS + "".join(char for char in characters if unicodedata.category(char) in ("Mn", "Mc"))
 
 
 def make_browser_rules(form: Normalization) -> dict[str, Any]:
     """Return the rules of this normalization for text.js."""
     return {
         "composed": form != "none",
-        "removed": REMOVED if form != "none" else None,
+        "removed": format_for_browser(_REMOVED, _CLASSES) if form != "none" else None,
+        "apostrophe": APOSTROPHE_LETTER if form == "punctuation" else None,
         "replaced": PUNCTUATION if form == "punctuation" else {},
     }

@@ -16,14 +16,12 @@ from pathlib import Path
 
 from nmt.data.detokenization import Detokenizer
 from nmt.data.moses import load_moses_rules
-from nmt.data.normalization import normalize
+from nmt.data.normalization import normalize, repair_line
+from nmt.data.parts_of_words import PartsOfWords
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.text import Tokenization
-
-CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0e-\x1f]")
-"""Characters that tokenizer.perl deletes. Python takes the last four for spaces, Perl does not."""
 
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
 
@@ -35,17 +33,31 @@ _CACHED_WORDS = 1 << 19
 
 
 class Tokenizer:
-    """Normalizes and tokenizes lines of one language. Use one object for all lines, since it caches words."""
+    """Repairs, normalizes and tokenizes lines of one language. Use one object for all lines, since it caches words."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._moses = load_moses_rules(language, settings.normalization)
         self._settings = settings
+        self._parts_of_words = None if settings.normalization == "none" else PartsOfWords(language)
         self._tokenize_word = lru_cache(maxsize=_CACHED_WORDS)(self._tokenize_word_uncached)
 
     def __call__(self, line: str) -> str:
         """Return the tokens of a line with single spaces between, or "" for a line of white space."""
-        line = normalize(CONTROL_CHARACTERS.sub("", line), self._settings.normalization)
+        line = normalize(repair_line(line), self._settings.normalization)
+        if self._parts_of_words is None:
+            return self._tokenize_line(line)
 
+        # marks and emoji that Moses would cut from their words, or into pieces, come through its rules as letters
+        line, hidden_parts = self._parts_of_words.hide(line)
+        tokens = self._tokenize_line(line)
+        for placeholder, part in hidden_parts.items():
+            tokens = tokens.replace(
+                placeholder, self._moses.escape_xml(part) if self._settings.escape else part
+            )
+        return tokens
+
+    def _tokenize_line(self, line: str) -> str:
+        """Return the tokens of a normalized line."""
         # tokenize a line as a whole if it is short, or if tokens depend on more than the neighbouring words
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
@@ -100,7 +112,7 @@ def tokenize_file(path: Path, output: Path, language: str, settings: Tokenizatio
 # --- what a model reads and writes ------------------------------------------------------------------------------------
 
 _UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-"""Control characters. The tokenizer only deletes the ASCII ones. Others could reach a terminal within copied words."""
+"""Control characters, on which a terminal would act. Models read those that Moses' tokenizer keeps."""
 
 _UNKNOWN_LETTER = "Ꙗ"
 """A capital of Old Slavonic that replaces `[UNK]`, so that Moses takes it for a word."""
@@ -109,20 +121,18 @@ _SPACE_AFTER_ELISION = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
 
 
 class RawText:
-    """Raw text of one language, tokenized as the model's training text. Control characters are left out.
+    """Raw text of one language, tokenized as the model's training text.
 
     What a model printed can be read again: `[UNK]` is one token, the unknown word, and not a word in brackets.
-    `detokenize` returns the text of tokens as a line without line breaks.
     """
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._language = language
         self._tokenizer = Tokenizer(language, settings)
-        self.detokenize = Detokenizer(language, settings)
+        self._detokenizer = Detokenizer(language, settings)
 
     def tokenize(self, line: str) -> list[str]:
-        """Return the tokens of a line. Half of a surrogate pair becomes U+FFFD."""
-        line = _remove_control_characters(line)
+        """Return the tokens of a line."""
         if UNKNOWN_WORD not in line:
             return self._tokenizer(line).split()
 
@@ -132,24 +142,28 @@ class RawText:
         tokens = self._tokenizer(line.replace(UNKNOWN_WORD, _UNKNOWN_LETTER))
         return tokens.replace(_UNKNOWN_LETTER, UNKNOWN_WORD).split()
 
+    def detokenize(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens as a line without line breaks and control characters."""
+        return self._detokenizer(_remove_control_characters(tokens))
+
 
 class TokenText:
-    """Tokenized text, with spaces between the tokens, in any language. Control characters are left out."""
+    """Tokenized text, with spaces between the tokens, in any language."""
 
     def tokenize(self, line: str) -> list[str]:
         """Split a line at white space of any kind."""
-        return _remove_control_characters(line).split()
+        return repair_line(line).split()
 
     def detokenize(self, tokens: Sequence[str]) -> str:
-        """Return the tokens with single spaces between."""
-        return " ".join(tokens)
+        """Return the tokens with single spaces between, without control characters."""
+        return " ".join(_remove_control_characters(tokens))
 
 
 TextCodec = RawText | TokenText
 """Text of one language, to tokens (`tokenize`) and back (`detokenize`)."""
 
 
-def _remove_control_characters(line: str) -> str:
-    """Return a line without control characters, and with U+FFFD for halves of surrogate pairs."""
-    valid_line = line.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return _UNSAFE_CHARACTER.sub("", valid_line)
+def _remove_control_characters(tokens: Sequence[str]) -> list[str]:
+    """Return tokens without control characters. A token of nothing else is left out."""
+    safe_tokens = [_UNSAFE_CHARACTER.sub("", token) for token in tokens]
+    return [token for token in safe_tokens if token]

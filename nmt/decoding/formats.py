@@ -15,8 +15,9 @@ from nmt.decoding.translation import Translation
 AlignmentForm = Literal["pharaoh", "weights"]
 DIGITS = 5
 """Decimals of attention and of log-probabilities of words."""
-_LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
-"""JSON escapes for characters that some programs take for the end of a line."""
+_UNSAFE_CHARACTERS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+"""JSON escapes for control characters, on which a terminal would act, and for those that some programs take for the end
+of a line."""
 
 
 def format_text(translation: Translation, alignment: AlignmentForm | None) -> str:
@@ -78,8 +79,7 @@ def format_json_line(number: int, translations: Sequence[Translation]) -> str:
         **describe_translation(best_translation),
         "n_best": [describe_translation(translation) for translation in translations],
     }
-    # some readers split lines at further characters, such as U+2028
-    return json.dumps(entry, ensure_ascii=False).translate(_LINE_ENDS)
+    return json.dumps(entry, ensure_ascii=False).translate(_UNSAFE_CHARACTERS)
 
 
 def describe_translation(translation: Translation) -> dict[str, Any]:

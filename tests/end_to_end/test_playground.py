@@ -247,11 +247,29 @@ PIECES = [
     *("  ", "...", "''", "l'", "d'", "'s", "Mr.", "No. 5", "U.S.", "e.g. "),
     *("\u00a0", "5,300", "@-@", "&apos;", "🙂", "½", "\u0301", "\x07", "\x85"),
     *("[UNK]", "e\u0301", "a\u00adb", "ه\u200cا", "x\u200c", "ก\u200bก", "\u200b", "…", "`", "‑", "้"),
+    *(
+        "x\x92y",
+        "\ufeff",
+        "🇫🇷",
+        "👍🏽",
+        "1️⃣",
+        "👨‍👩‍👧",
+        "東京",
+        "。",
+        "，",
+        "؟",
+        "་",
+        "ב",
+        "ʻ",
+        "a'b",
+        "a:b",
+        "5:5",
+    ),
 ]
 TOKENS = """
     const [language, settings, rules, lines] = arguments;
     const tokenizer = new Tokenizer(language, settings, rules);
-    const detokenizer = new Detokenizer(language, settings, rules.classes);
+    const detokenizer = new Detokenizer(language, settings, rules);
     return lines.map((line) => tokenizer.tokens(line)).map((tokens) => [tokens, detokenizer.text(tokens)]);"""
 
 

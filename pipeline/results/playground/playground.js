@@ -36,8 +36,8 @@ class Translator {
     this.known = { source: new Set(data.vocabulary.source), target: new Set(data.vocabulary.target) };
     const { languages, tokenization, rules } = data;
     this.tokenizer = new Tokenizer(languages.source, tokenization, rules);
-    this.sourceText = new Detokenizer(languages.source, tokenization, rules.classes);
-    this.targetText = new Detokenizer(languages.target, tokenization, rules.classes);
+    this.sourceText = new Detokenizer(languages.source, tokenization, rules);
+    this.targetText = new Detokenizer(languages.target, tokenization, rules);
   }
 
   word(id) { return id === END_ID ? "</s>" : id === UNKNOWN_ID ? UNKNOWN : this.vocabulary.target[id - 2]; }

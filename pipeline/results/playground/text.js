@@ -2,7 +2,9 @@
 
 const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${WHITE}]+`, "u");
-const CONTROL = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+const DELETED = /^\ufeff+|\r+$|[\x00-\x08\x0e-\x1f]/g;
+const UNSAFE = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+const LINE_SEPARATORS = /[\x0b\x0c\r\x85\u2028\u2029]/g;
 const UNKNOWN_WORD = "[UNK]";
 const UNKNOWN_LETTERS = "ꙖꙘꙔꙐ";
 const ESCAPED = [
@@ -36,9 +38,12 @@ function makeRules(language, { alpha, alnum, number }) {
 
 class Tokenizer {
   /** `prefixes`: words that keep their full stop, always (`plain`) or before a number (`numeric`). */
-  constructor(language, settings, { prefixes, classes, normalization }) {
-    Object.assign(this, { language, settings, rules: makeRules(language, classes), normalization });
+  constructor(language, settings, { prefixes, classes, normalization, parts }) {
+    Object.assign(this, { language, settings, rules: makeRules(language, classes), normalization, parts });
     this.removed = normalization.removed && new RegExp(normalization.removed, "gu");
+    this.apostrophe = normalization.apostrophe && new RegExp(normalization.apostrophe, "gu");
+    this.partOfWord = parts && new RegExp(parts.pattern, "gu");
+    this.unpaired = parts?.unpaired && new RegExp(parts.unpaired, "gu");
     this.letter = new RegExp(`[${classes.alpha}]`, "u");
     this.small = new RegExp(`^[${classes.lower}]`, "u");
     this.plain = new Set(prefixes.plain);
@@ -48,8 +53,32 @@ class Tokenizer {
   /** As in nmt/data/normalization.py. */
   normalize(line) {
     const { composed, replaced } = this.normalization;
-    const text = composed ? line.replace(this.removed, "").normalize("NFC") : line;
+    let text = composed ? line.replace(this.removed, "$1").normalize("NFC") : line;
+    if (this.apostrophe) text = text.replace(this.apostrophe, "'");
     return [...text].map((letter) => replaced[letter] ?? letter).join("");
+  }
+
+  /** As in nmt/data/parts_of_words.py: the text with placeholders, and the hidden part of each placeholder. */
+  hideParts(text) {
+    if (!this.parts) return [text, new Map()];
+    const found = [...text.matchAll(this.partOfWord)];
+    const open = [];
+    for (const match of this.unpaired ? text.matchAll(this.unpaired) : []) {
+      if (match.groups.opening) open.push(match);
+      else if (!open.pop()) found.push(match);
+    }
+    const placeholders = new Map();
+    const letters = [...this.parts.placeholders];
+    let [hidden, end] = ["", 0];
+    for (const match of [...found, ...open].sort((a, b) => a.index - b.index)) {
+      const part = match[0];
+      if (!placeholders.has(part) && placeholders.size === letters.length) continue;
+      if (!placeholders.has(part)) placeholders.set(part, letters[placeholders.size]);
+      const letter = placeholders.get(part);
+      hidden += text.slice(end, match.index) + ([...part].length === 1 ? letter : ` ${letter} `);
+      end = match.index + part.length;
+    }
+    return [hidden + text.slice(end), new Map([...placeholders].map(([part, letter]) => [letter, part]))];
   }
 
   /** `[UNK]` is one unknown word: it comes through the rules as a letter. */
@@ -62,8 +91,9 @@ class Tokenizer {
   }
 
   tokensOfText(line) {
-    const visible = line.replace(/\p{Cs}/gu, "\ufffd").replace(CONTROL, "");
-    let text = splitWords(this.normalize(visible)).join(" ");
+    const repaired = line.replace(/\p{Cs}/gu, "\ufffd").replace(DELETED, "").replace(LINE_SEPARATORS, " ");
+    const [visible, parts] = this.hideParts(this.normalize(repaired));
+    let text = splitWords(visible).join(" ");
     const { padded, hyphens, commas, apostrophes } = this.rules;
     text = applyRules([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
     text = text.replace(/\.{2,}/g, (dots, at) =>
@@ -71,7 +101,8 @@ class Tokenizer {
     text = applyRules([...commas, ...apostrophes], text);
     text = splitWords(this.splitFullStops(splitWords(text))).join(" ").replace(/\.' ?$/, " . ' ");
     text = text.replace(/(?:DOT)+MULTI/g, (marks) => ".".repeat((marks.length - 5) / 3));
-    return splitWords(this.settings.escape ? ESCAPED.reduce((now, [a, b]) => now.replaceAll(a, b), text) : text);
+    const escaped = (unescapedText) => (this.settings.escape ? ESCAPED.reduce((now, [a, b]) => now.replaceAll(a, b), unescapedText) : unescapedText);
+    return splitWords([...escaped(text)].map((letter) => (parts.has(letter) ? escaped(parts.get(letter)) : letter)).join(""));
   }
 
   /** Separate full stops, but not from abbreviations, nor before words in lower case. */
@@ -99,16 +130,19 @@ const APOSTROPHES = ["’", "'", "&apos;"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
 class Detokenizer {
-  constructor(language, settings, { detokenized: alpha, currency, cjk }) {
+  constructor(language, settings, { classes: { detokenized: alpha, currency, cjk }, wrongSpace }) {
     Object.assign(this, { language, settings, french: language === "fr", english: language === "en" });
     this.opening = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
     this.contracted = new RegExp(`^'[${alpha}]`, "u");
     this.elided = new RegExp(`[${alpha}]'$`, "u");
     this.letter = new RegExp(`^[${alpha}]`, "u");
+    this.wrongSpace = new RegExp(wrongSpace, "gu");
+    this.hasWholeWords = (settings.normalization ?? "none") !== "none";
     this.cjk = [new RegExp(`^[${cjk}]`, "u"), new RegExp(`[${cjk}]$`, "u")];
   }
 
-  text(tokens) {
+  text(allTokens) {
+    const tokens = allTokens.map((token) => token.replace(UNSAFE, "")).filter(Boolean);
     const leading = CURRENCY_BEHIND.includes(this.language) ? CURRENCY : "¢";
     const symbols = [...leading].filter((symbol) => tokens.includes(symbol)).sort();
     const placeholder = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
@@ -117,7 +151,7 @@ class Detokenizer {
     let text = ` ${this.glueTokens(words).join(" ")} `.replaceAll(" @-@ ", "-");
     if (this.settings.escape) text = unescaped(text);
     text = this.joinWords(splitWords(text)).replace(/ {2,}/g, " ").trim();
-    return symbols.reduce((now, symbol) => now.replaceAll(placeholder.get(symbol), symbol), text);
+    return symbols.reduce((now, symbol) => now.replaceAll(placeholder.get(symbol), symbol), text).replace(this.wrongSpace, "");
   }
 
   /** Whether a currency symbol follows what is before it, as in "5 €", rather than preceding a number, as in "€ 5". */
@@ -146,11 +180,12 @@ class Detokenizer {
       const meet = words && (token === "/" || (INITIALS.test(before) && INITIALS.test(after)));
       return [meet, meet];
     }
+    if (token === ":" && !this.french && /\p{Nd}$/u.test(before) && /^\p{Nd}/u.test(after)) return [true, true];
     const curly = this.english || this.french;
     const numberSign = token === "°" && this.french && before.toLowerCase() === "n";
     const unit = /^[\ue000-\uf8ff]$/.test(token)
       && ((this.english && /\p{Nd}$/u.test(before)) || (this.french && ["M", "Md"].includes(before)));
-    return [(token === "”" && curly) || numberSign || unit || ["।", "॥"].includes(token), token === "“" && curly];
+    return [(token === "”" && curly) || numberSign || unit, token === "“" && curly];
   }
 
   aroundApostrophe(before, apostrophe, after) {
@@ -172,7 +207,7 @@ class Detokenizer {
     tokens.forEach((token, place) => {
       const attachLeft = () => { text += token; space = " "; };
       const attachRight = () => { text += space + token; space = ""; };
-      if (this.cjk[0].test(token)) {
+      if (!this.hasWholeWords && this.cjk[0].test(token)) {
         text += (place && this.cjk[1].test(tokens[place - 1]) ? "" : space) + token;
         space = " ";
       } else if (this.opening.test(token)) attachRight();

@@ -1,10 +1,11 @@
 """The rules that text.js needs: normalization, abbreviations of a language, and classes of characters."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from nmt.data import normalization
+from nmt.data import detokenization, normalization
+from nmt.data.characters import format_ranges
 from nmt.data.moses import load_moses_rules, sacremoses
+from nmt.data.parts_of_words import PartsOfWords
 from nmt.settings.text import Normalization
 
 _NUMERIC = "#NUMERIC_ONLY#"
@@ -15,8 +16,10 @@ def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
     """Return the rules of text in a source language.
 
     Returns:
-        `normalization`: the rules of a form of normalization; `prefixes`: abbreviations that keep their full stop,
-        always (`plain`) or before a number (`numeric`); `classes`: the inside of a class of characters in a pattern.
+        `normalization`: the rules of a form of normalization; `parts`: marks and emoji that Moses' rules would cut from
+        their words; `prefixes`: abbreviations that keep their full stop, always (`plain`) or before a number
+        (`numeric`); `classes`: the inside of a class of characters in a pattern; `wrongSpace`: the pattern of spaces
+        that no language has.
     """
     tokenizer = load_moses_rules(language, form)
     prefixes: dict[str, list[str]] = {"plain": [], "numeric": []}
@@ -34,27 +37,13 @@ def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
         "currency": tokenizer.IsSc,
         "detokenized": sacremoses.MosesDetokenizer.IsAlpha,  # what the detokenizer takes for letters
     }
-    classes = {name: _format_class(_find_ranges(letters)) for name, letters in characters.items()}
-    classes["cjk"] = _format_class(sacremoses.util.CJKChars().ranges)
-    return {"normalization": normalization.make_browser_rules(form), "prefixes": prefixes, "classes": classes}
-
-
-def _find_ranges(characters: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the first and last code points of ranges of consecutive characters: "abcx" -> [(97, 99), (120, 120)]."""
-    ranges: list[tuple[int, int]] = []
-    for code in sorted(set(map(ord, characters))):
-        if ranges and code == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], code)
-        else:
-            ranges.append((code, code))
-    return ranges
-
-
-def _format_class(ranges: Iterable[tuple[int, int]]) -> str:
-    """Return the inside of a class of characters in a regular expression of JavaScript with the flag u."""
-    pattern = ""
-    for start, end in ranges:
-        pattern += f"\\u{{{start:x}}}"
-        if end > start:
-            pattern += f"-\\u{{{end:x}}}"
-    return pattern
+    classes = {name: format_ranges(letters, "\\u{{{:x}}}") for name, letters in characters.items()}
+    cjk_ranges = sacremoses.util.CJKChars().ranges
+    classes["cjk"] = "".join(f"\\u{{{start:x}}}-\\u{{{end:x}}}" for start, end in cjk_ranges)
+    return {
+        "normalization": normalization.make_browser_rules(form),
+        "parts": None if form == "none" else PartsOfWords(language).make_browser_rules(),
+        "prefixes": prefixes,
+        "classes": classes,
+        "wrongSpace": detokenization.make_browser_pattern(),
+    }

@@ -1,5 +1,6 @@
 """Which device computes, and what is said of a GPU that cannot be used; here without one."""
 
+import os
 import platform
 import subprocess
 import sys
@@ -180,3 +181,22 @@ print(kept - used_megabytes())
 """
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert 90 < int(process.stdout) < 110
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_forked_process_computes() -> None:
+    """It has none of the threads that OpenMP has started. Nor does it start any, even if it loads a model itself."""
+    code = (
+        "import os, signal, torch\n"
+        "from nmt.backend.device import make_deterministic\n"
+        "make_deterministic(2)\n"
+        "matrix = torch.ones(500, 500) @ torch.ones(500, 500)\n"
+        "if os.fork() == 0:\n"
+        "    signal.alarm(20)\n"
+        "    matrix @ matrix\n"
+        "    make_deterministic(2)\n"
+        "    matrix @ matrix\n"
+        "    os._exit(0)\n"
+        "raise SystemExit(os.wait()[1])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from nmt.data.detokenization import Detokenizer
-from nmt.data.tokenization import Tokenizer
+from nmt.data.tokenization import RawText, Tokenizer
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.grammar import Grammar
 from tests.translators import MOSES
@@ -30,12 +30,45 @@ TEXTS = [
     ("bn", "সে একটি ছেলে।"),
     ("ru", "Это «да», «нет»."),
     ("cs", "Je to „ano“."),
+    ("en", "It begins at 12:30."),
+    ("ar", "مرحبا، كيف حالك؟"),
+    ("el", "Ο λόγος· και τι;"),
+]
+ANY_LANGUAGE = [
+    ("uk", "П'ять м'ячів дерев'яні."),
+    ("tr", "Saat 5'te Ankara'da."),
+    ("mt", "L-iskola ta' Malta u ma' Ġanni."),
+    ("nl", "'s Avonds zei hij 'nee' en 's morgens 'ja'."),
+    ("haw", "Hawai'i a me ʻOkina."),
+    ("he", 'צה"ל וד"ר: צ\'יפס בבית־ספר?'),
+    ("fi", "EU:n 20:een asti."),
+    ("ca", "La col·lecció de l'home."),
+    ("de", "Die 'Katze', 1'000 Lehrer:innen, so'n Ding."),
+    ("hy", "Ինչպե՞ս ես, բարև՛։"),
+    ("ar", "العدد ٣٫١٤ و١٬٠٠٠؛ نعم؟"),
+    ("hi", "वह डॉ॰ है।"),
+    ("km", "គាត់មកហើយ៖ ល្អ។ តើអ្នកទៅណា?"),
+    ("my", "၎င်းသည် သူ၏ အိမ်၊ ဟုတ်ကဲ့။"),
+    ("bo", "བོད་ཡིག་སློབ་དགོས། ང་བོད་པ་ཡིན།"),
+    ("am", "ሰላም፣ እንዴት ነህ።"),
+    ("zh", '他说"好"然后走了。3.5公里，（2019年）！《书》'),
+    ("ja", "「はい」と言った。東京（日本）へ行く！"),
+    ("ko", '그는 "네"! 서울 부산.'),
+    ("en", "The words 東京 大阪, 서울 부산, ᏣᎳᎩ ꮳꮃꭹ: 🇫🇷, 👍🏽, 1️⃣ or 👨‍👩‍👧!"),
 ]
 
 
 @pytest.mark.parametrize(("language", "text"), TEXTS)
 def test_detokenized_text_equals_original(language: str, text: str) -> None:
     assert Detokenizer(language, MOSES)(Tokenizer(language, MOSES)(text).split()) == text
+
+
+@pytest.mark.parametrize(("language", "text"), ANY_LANGUAGE)
+def test_text_of_any_language_equals_original(language: str, text: str) -> None:
+    """No word has spaces within it. Text without normalization, as that of the papers, has Moses' tokens."""
+    codec = RawText(language, MOSES.model_copy(update={"normalization": "punctuation"}))
+    tokens = codec.tokenize(text)
+    assert codec.detokenize(tokens) == text
 
 
 def test_demo_french_equals_original() -> None:

@@ -48,6 +48,30 @@ def test_joiners_and_marks_stay_in_words(language: str, words: str) -> None:
     assert Tokenizer(language, PUNCTUATION)(words) == unicodedata.normalize("NFC", words)
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "東京 서울 🇫🇷 👍🏽 1️⃣ 👨\u200d👩\u200d👧 ❤️"),
+        ("ff", "𞤀𞤣𞤤𞤢𞤥"),
+        ("ka", "ᲥᲐᲠᲗᲣᲚᲘ"),
+        ("chr", "ꮳꮃꭹ"),
+        ("uk", "п'ять"),
+        ("mt", "ta' 'l"),
+        ("sv", "EU:s"),
+        ("hy", "Ինչպե՞ս"),
+        ("my", "၎င်း"),
+    ],
+)
+def test_words_stay_whole(language: str, words: str) -> None:
+    assert Tokenizer(language, PUNCTUATION)(words) == words.replace("'", "&apos;")
+
+
+def test_mark_at_the_start_of_any_line_is_left_out() -> None:
+    """Training text is cleaned of it; so is each line that a model translates."""
+    assert Tokenizer("en", MOSES)("\ufeff\ufeffThe king.") == "The king ."
+    assert RawText("en", MOSES).tokenize("\ufeffThe king.") == ["The", "king", "."]
+
+
 def test_forms_of_normalization() -> None:
     assert normalize("« l’e\u0301te\u0301 »", "unicode") == "« l’été »"
     assert normalize("« l’e\u0301te\u0301 »…", "punctuation") == '" l\'été "...'

@@ -58,7 +58,7 @@ def test_switches() -> None:
 
 def sacremoses_tokens(language: str, line: str) -> str:
     """What sacremoses alone gives; it takes for spaces what Moses deletes."""
-    return " ".join(SACREMOSES[language].tokenize(re.sub("[\x1c-\x1f]", "", line)))
+    return " ".join(SACREMOSES[language].tokenize(re.sub("^\ufeff+|[\x1c-\x1f]", "", line)))
 
 
 SACREMOSES = {language: sacremoses.MosesTokenizer(language) for language in ("en", "fr")}

@@ -1,0 +1,103 @@
+"""Marks that are part of a word, and emoji of several characters: Moses' rules would cut all of them.
+
+The words of most languages have apostrophes within (Ankara'da, п'ять, foto's), some at an end (ta', 's avonds), or
+colons, dots and quotes (EU:s, col·lega, צה"ל). English, French and Italian have rules of Moses for apostrophes, so only
+emoji are hidden there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nmt.data.characters import (
+    EMOJI,
+    MARK_BETWEEN_DIGITS,
+    MARK_BETWEEN_LETTERS,
+    compile_pattern,
+    format_for_browser,
+)
+from nmt.data.moses import PLACEHOLDERS
+
+MOSES_APOSTROPHES = ("en", "fr", "it")
+"""Languages for whose apostrophes Moses has rules."""
+_APOSTROPHES = "'’‘"
+_WORD = r"[\p{L}\p{M}\p{N}]"
+
+_MARKS = (
+    rf"(?<={_WORD})[<marks between letters>](?=\p{{L}})"
+    r"|(?<=\p{N})[<marks between digits>](?=\p{N})"
+    r'|(?<=\p{Script=Hebrew}\p{M}*)"(?=\p{Script=Hebrew})'
+)
+_UNPAIRED = (
+    rf"(?<!{_WORD})(?<opening>[{_APOSTROPHES}])(?=[\p{{L}}\p{{N}}])|(?<={_WORD})[{_APOSTROPHES}](?!{_WORD})"
+)
+"""Pattern of apostrophes at the start of a word (group `opening`) or at its end."""
+_HAS_EMOJI = re.compile("[\u200d\u20e3\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
+"""A character that each emoji of several characters has."""
+
+
+class PartsOfWords:
+    """Hides marks within words, and emoji, from the rules of Moses for a language."""
+
+    def __init__(self, language: str) -> None:
+        self._classes = {
+            "<marks between letters>": MARK_BETWEEN_LETTERS,
+            "<marks between digits>": MARK_BETWEEN_DIGITS,
+        }
+        # In Catalan, the detokenizer joins apostrophes (l ' home), so that words after an article are known.
+        self._apostrophes_are_marks = language not in (*MOSES_APOSTROPHES, "ca")
+        if not self._apostrophes_are_marks:
+            self._classes = {name: f"[{marks}]--[{_APOSTROPHES}]" for name, marks in self._classes.items()}
+        self._pattern = EMOJI if language in MOSES_APOSTROPHES else f"{EMOJI}|{_MARKS}"
+        self._only_emoji = language in MOSES_APOSTROPHES
+        self._compiled_pattern = compile_pattern(self._pattern, self._classes)
+        self._compiled_unpaired = compile_pattern(_UNPAIRED)
+
+    def hide(self, line: str) -> tuple[str, dict[str, str]]:
+        """Return a line with a placeholder, a letter, for each hidden part, and the parts by placeholder.
+
+        Example: "O'Donnell" -> "O\U00100000Donnell", {"\U00100000": "'"}. An emoji has spaces around its placeholder.
+        """
+        if self._only_emoji and (line.isascii() or not _HAS_EMOJI.search(line)):
+            return line, {}
+
+        placeholders: dict[str, str] = {}  # part -> placeholder
+        pieces = []
+        end = 0
+        for start, part in sorted(self._find_parts(line)):
+            if part not in placeholders and len(placeholders) == len(PLACEHOLDERS):
+                continue
+            placeholder = placeholders.setdefault(part, PLACEHOLDERS[len(placeholders)])
+            pieces += [line[end:start], placeholder if len(part) == 1 else f" {placeholder} "]
+            end = start + len(part)
+        return "".join([*pieces, line[end:]]), {
+            placeholder: part for part, placeholder in placeholders.items()
+        }
+
+    def _find_parts(self, line: str) -> Iterator[tuple[int, str]]:
+        """Yield the position and the text of each hidden part."""
+        for match in self._compiled_pattern.finditer(line):
+            yield match.start(), match[0]
+        if not self._apostrophes_are_marks:
+            return
+
+        # an apostrophe at a border of a word is a quotation mark if there is another one for it
+        open_quotes = []
+        for match in self._compiled_unpaired.finditer(line):
+            if match["opening"]:
+                open_quotes.append((match.start(), match[0]))
+            elif open_quotes:
+                open_quotes.pop()
+            else:
+                yield match.start(), match[0]
+        yield from open_quotes
+
+    def make_browser_rules(self) -> dict[str, Any]:
+        """Return these rules for text.js."""
+        return {
+            "pattern": format_for_browser(self._pattern, self._classes),
+            "unpaired": _UNPAIRED if self._apostrophes_are_marks else None,
+            "placeholders": PLACEHOLDERS,
+        }
