@@ -18,7 +18,7 @@ class Artifacts(Settings):
     """What the tables and figures show."""
 
     reported: bool
-    """Show the paper's numbers beside those of the run. Only if the run is the paper's."""
+    """Show the paper's numbers beside the run's. Only if the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
     """Models or systems in Figure 2 and other figures of BLEU, in the order of the legend."""
     figure2_length: SentenceLength

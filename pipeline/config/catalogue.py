@@ -98,7 +98,7 @@ class Member(Settings):
     member: str | None = None
     """Path of this side in the archive. null: the archive is the text."""
     md5: Md5 | None = None
-    """Checksum of the member as it lies in the archive."""
+    """Checksum of the member in the archive."""
 
     @model_validator(mode="after")
     def _check_one_origin(self) -> Self:
@@ -149,7 +149,7 @@ class Corpus(Settings):
 
 
 class SystemEntry(Settings):
-    """A system that trains nothing: runs that translate together, or one run with another decoding.
+    """A system that trains nothing: runs that translate together, or one run with a different decoding.
 
     `decoding` holds only what differs from the shared block.
     """

@@ -51,7 +51,7 @@ class Use(Settings):
     models: Annotated[Names, Field(min_length=1)]
     """Models, in the order of the tables (Sec. 4.2)."""
     systems: Names = Field(default=[])
-    """Ensembles, or models with another decoding, whose rows follow those of the models."""
+    """Ensembles, or models with a different decoding. Their rows follow the models' rows."""
     rescored: Names = Field(default=[])
     """Rescored n-best lists, whose rows come last."""
 
@@ -60,8 +60,8 @@ class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Hours
-    """Maximum time limit of a training job in hours, for example that of a partition. A longer training is continued by
-    another job."""
+    """Maximum time limit of a training job in hours, for example a partition's. A longer training is continued by a new
+    job."""
     updates_per_hour: dict[ModelTypeName, Rate]
     """Updates per hour by model type, for example {rnnsearch: 60000}, for the forecast and the time limit of a
     training until the run has measured its own rate. Without a rate a training asks for `train_hours`."""
@@ -84,11 +84,10 @@ class Config(Settings):
     seed: Seed
     """Seed of shuffling, samples and initial weights. The grammar has its own."""
     seeds: Seeds | None
-    """Seeds of the initial weights, with each of which every model is trained; the tables give mean and standard
-    deviation. null: only `seed`. Add new seeds at the end, since the runs of the first seed have the names of the
-    models."""
+    """Seeds of the initial weights. Every model is trained with each; the tables show mean and standard deviation.
+    null: only `seed`. Add new seeds at the end, because the runs of the first seed have the names of the models."""
     data_from: FilePath | None
-    """Folder of another experiment, whose prepared text this one uses. Its models with the same name and settings are
+    """Folder of an experiment whose prepared text this one uses. Its models with the same name and settings are
     used, too, unless this experiment has begun to train them. null: the run prepares its own text."""
     pretrained: Pretrained
     """Published models, from which the tables and figures are made."""
@@ -122,7 +121,7 @@ class Config(Settings):
     models: dict[Identifier, ModelEntry]
     """The models that can be trained."""
     systems: dict[Identifier, SystemEntry] = Field(default={})
-    """Systems that train nothing: an ensemble of runs, or one run with another decoding."""
+    """Systems that train nothing: an ensemble of runs, or one run with a different decoding."""
     n_best_lists: dict[Identifier, FilePath] = Field(default={})
     """Files with n-best lists of other systems for the test text, by name of the system: tokenized, in Moses' format
     (`id ||| hypothesis ||| features ||| score`), plain or compressed (.gz, .zst)."""
