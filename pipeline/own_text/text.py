@@ -18,7 +18,7 @@ from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
-from nmt.io.text_files import pair_lines, read_lines, write_lines
+from nmt.io.text_files import LineWriter, pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.shift import PairLengths, Shift
 from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
@@ -215,19 +215,13 @@ def write_splits(
             source_writer = stack.enter_context(write_lines(source_path))
             writers[split] = source_writer, stack.enter_context(write_lines(target_path))
 
-        def write(split: str, source: str, target: str, count_words: bool) -> None:
-            source_writer, target_writer = writers[split]
-            source_writer.write(source)
-            target_writer.write(target)
-            statistics.pairs[split] += 1
-            if count_words:
-                statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
-
         # 3. held-out sets that are given
         for split in texts.keys() - {"train"}:
             for source, target in texts[split].read_pairs():
                 lengths[split].add(source, target)
-                write(split, source, target, count_words=True)
+                _write_pair(writers[split], source, target)
+                statistics.pairs[split] += 1
+                statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
             if not statistics.pairs[split]:
                 raise UserError(f"{texts[split]}: no sentences; expected one per line")
 
@@ -236,13 +230,16 @@ def write_splits(
         with Progress.over_files(train.files, f"divide {train}") as progress:
             for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
                 lengths["train"].add(source, target)
-                held_out_split = sample.splits.get(line_number)
-                if held_out_split:
-                    write(held_out_split, source, target, count_words=True)
-                elif sample.splits and sample.keys & _get_side_keys(source, target):
+                split = sample.splits.get(line_number, "train")
+                if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
                     statistics.left_out += 1
-                else:
-                    write("train", source, target, count_words=line_number % counting_interval == 0)
+                    continue
+                _write_pair(writers[split], source, target)
+                statistics.pairs[split] += 1
+
+                # the words of all held-out pairs, and of a part of the training text
+                if split != "train" or line_number % counting_interval == 0:
+                    statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
         _check_training_pairs(train, statistics.pairs["train"])
 
     # 5. sides that are out of step
@@ -250,6 +247,12 @@ def write_splits(
         if split in texts and (shift := lengths[split].find_shift()):
             statistics.shifts[split] = shift
     return statistics
+
+
+def _write_pair(writers: tuple[LineWriter, LineWriter], source: str, target: str) -> None:
+    source_writer, target_writer = writers
+    source_writer.write(source)
+    target_writer.write(target)
 
 
 def _check_training_pairs(text: ParallelText, pairs: int) -> None:
