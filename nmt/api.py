@@ -189,7 +189,7 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
 
 
 def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:
-    """Return the text settings of the first model. Raise a UserError if another has other languages or tokenization."""
+    """Return the text settings of the first model. Raise a UserError if others have other languages or tokenization."""
     common_settings = read_text_settings(folders[0])
     for folder in folders[1:]:
         # The default settings of decoding may differ. Those of the first model are used.

@@ -161,7 +161,7 @@ def rescore(
     output_lists: Path | None,
     compute: ComputeOptions,
 ) -> None:
-    """Rescore the n-best lists of another system with one model or an ensemble (Sutskever et al., 2014).
+    """Rescore the n-best lists of a different system with one model or an ensemble (Sutskever et al., 2014).
 
     The new score of a hypothesis is the weighted mean of its score in the list and its log-probability under the model
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If

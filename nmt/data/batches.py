@@ -55,7 +55,7 @@ class Batch:
         return tuple(vars(self).values())
 
     def to(self, device: torch.device) -> Batch:
-        """Return the batch on another device. The copy from pinned memory is asynchronous."""
+        """Return the batch on a different device. The copy from pinned memory is asynchronous."""
         return Batch(*(tensor.to(device, non_blocking=True) for tensor in self.tensors()))
 
     def pin_memory(self) -> Batch:

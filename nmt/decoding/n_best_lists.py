@@ -40,7 +40,7 @@ class NBestEntry:
     extra_fields: tuple[str, ...] = ()
 
     def rescore(self, score: float, log_probability: float) -> NBestEntry:
-        """Return the entry with another total score, and the models' log-probability as one more feature."""
+        """Return the entry with a new total score, and the models' log-probability as one more feature."""
         features = f"{self.features} NMT0= {log_probability:.4f}".strip()
         return replace(self, score=score, features=features)
 

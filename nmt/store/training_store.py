@@ -95,7 +95,7 @@ class TrainingStore:
         return [shared_folder, folder_for_this_end]
 
     def _find_state_folder(self, name: str, key: str) -> Path:
-        """Return the folder with this key, also if it has another name in front, or the path of a new folder."""
+        """Return the folder with this key, even if a different name stands in front, or the path of a new folder."""
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
     def describe_changes(self, name: str, inputs: FlatSettings) -> str:

@@ -254,7 +254,7 @@ def _build_programs(source: Path, folder: Path, parallel_jobs: int) -> None:
 
 
 def _unpack_source(source: Path, folder: Path) -> Path:
-    """Unpack the source archive, and return the folder in it; a UserError if it is damaged or of another commit."""
+    """Unpack the source archive, and return the folder in it; a UserError if it is damaged or of a different commit."""
     try:
         extract_archive(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
