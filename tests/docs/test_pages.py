@@ -29,6 +29,7 @@ NOT_HERE = {
     r"nmt tree ": "cho2014b-demo",
     r".*verify results --archives": "archives, which the demo has none of",
     r".*nmt status( --json)?$": "the paper's run",
+    r"nmt agree ": "two equal runs, without which it rightly exits with 1",
 }
 if shutil.disk_usage(ROOT).free < 55e9:
     NOT_HERE[r".*nmt preflight"] = "50 GB of disk, without which it rightly fails"
@@ -41,7 +42,8 @@ STANDS_FOR = {
     "RUN.tar.zst": "rnnsearch-50.tar.zst",
     "--model RUN < text": "--model rnnsearch-50 < text.en",
     r"verify results(?!/packages)": "verify experiments/demo/results",
-    "experiments/own run": "experiments/own run OPTIONS=-n",
+    "--models models": "--models experiments/demo/models",
+    r"experiments/own run$": "experiments/own run OPTIONS=-n",
 }
 """What a name of the pages, a pattern, stands for; text of one's own is planned, since training on it takes hours."""
 INSIDE = ("models/rnnsearch-50",)
