@@ -286,7 +286,7 @@ def test_tokens_and_text_are_those_of_moses(playground: Playground, language: st
         )
         moses = RawText(language, settings)
         found = playground.run(
-            TOKENS, language, settings.model_dump(), collect_rules(language, settings.normalization), lines
+            TOKENS, language, dict(settings), collect_rules(language, settings.normalization), lines
         )
         for line, (tokens, written) in zip(lines, found, strict=True):
             assert tokens == moses.tokenize(line), line
