@@ -10,7 +10,7 @@ from typing import Any
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
-from nmt.store.model_folder import SUMMARY
+from nmt.store.model_folder import NEEDED_FILES, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY
 from pipeline.config.schema import Config
 from workflow import cluster, options
 from workflow.paths import Paths
@@ -169,6 +169,13 @@ class Jobs:
         """
         return self.paths.find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
 
+    def vocabulary_of_initial_model(self, wildcards: Any) -> list[str]:
+        """Return the vocabulary of the model with whose weights the trainings begin; an empty list if there is none."""
+        if self.config.init_from is None:
+            return []
+        is_source = wildcards.language == self.config.languages.source
+        return [f"{self.config.init_from}/{SOURCE_VOCABULARY if is_source else TARGET_VOCABULARY}"]
+
     # --- selection ----------------------------------------------------------------------------------------------
 
     def language_model_text(self, wildcards: Any) -> list[str]:
@@ -203,6 +210,17 @@ class Jobs:
         if base is None:
             return []
         return [f"models/{base}/final_state.safetensors", f"models/{base}/summary.json"]
+
+    def initial_model_files(self, wildcards: Any) -> list[str]:
+        """Return the files of the model with whose weights a run begins; an empty list if there is none."""
+        if self.config.init_from is None or self.plan.runs[wildcards.run].base:
+            return []
+        return [f"{self.config.init_from}/{name}" for name in NEEDED_FILES]
+
+    def init_from_option(self, wildcards: Any, input: Any) -> str:
+        """Return the option that names the model with whose weights a run begins."""
+        files = input.get("initial_model")
+        return options.format_option("init-from", Path(files[0]).parent) if files else ""
 
     def continue_from_option(self, wildcards: Any, input: Any) -> str:
         """Return the option that names the model which a run continues."""

@@ -63,8 +63,8 @@ class Training(Settings):
     order: Literal["stored", "seed"] = "stored"
     """Order of the training pairs. stored: the same for every model and seed. seed: a different one for each seed (as
     in the ensembles of Sutskever et al., 2014)."""
-    updates: PositiveInt
-    """Number of updates, counted from the start of the training."""
+    updates: Annotated[int, Field(ge=0, le=10**12)]
+    """Number of updates, counted from the start of the training. 0: the model keeps its initial weights."""
     epochs: Epochs | None = None
     """Maximum number of passes over the text. null: only `updates` counts."""
     patience: PositiveInt | None

@@ -234,9 +234,10 @@ class Trainer:
         """Begin where another run has ended. Raises a UserError if that run had other settings or other text."""
         checkpoint = read_checkpoint(final_state)
 
-        # Both runs must have the same inputs, but for the key `base`, which only this run has.
+        # Both runs must have the same inputs, but for what each of them begins with.
         base_inputs: FlatSettings = checkpoint.record["facts"]
-        changes = describe_differences(base_inputs, self.training_inputs, ignore=frozenset({"base"}))
+        beginnings = frozenset({"base", "data.initial_weights"})
+        changes = describe_differences(base_inputs, self.training_inputs, ignore=beginnings)
         if changes:
             raise RecurringError(
                 f"{final_state}: {changes}; a training continues with the settings and text of its base"

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, FOLDER
+from nmt.errors import UserError
 
 
 @click.command(short_help="Start an experiment on your own parallel text.")
@@ -44,6 +45,13 @@ from nmt.cli.options import FILE, FOLDER
     help="Segment words into this number of subword units per language (for example 8000), so that hardly any word is "
     "unknown.",
 )
+@click.option(
+    "--init-from",
+    type=FOLDER,
+    metavar="MODEL",
+    help="Fine-tune this trained model on the text, and compare it before and after: a folder as `nmt train` or `nmt "
+    "unpack` writes it.",
+)
 def new(
     folder: Path,
     source: Path,
@@ -53,6 +61,7 @@ def new(
     test: tuple[Path, Path] | None,
     tokenized: bool,
     subwords: int | None,
+    init_from: Path | None,
 ) -> None:
     """Start an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
@@ -73,8 +82,10 @@ def new(
     for split, files in (("dev", dev), ("test", test)):
         if files:
             texts[split] = ParallelText(*files)
+    if init_from and subwords:
+        raise UserError("--init-from, --subwords: a trained model has its vocabularies; leave out --subwords")
     pairs, advice = write_experiment(
-        folder, texts, codes=languages or None, tokenized=tokenized, subwords=subwords
+        folder, texts, codes=languages or None, tokenized=tokenized, subwords=subwords, init_from=init_from
     )
 
     counts = ", ".join(f"{count:,} {split}" for split, count in pairs.items())

@@ -37,6 +37,7 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
+        _check_initial_weights,
         _check_grammar,
         _check_moses,
     )
@@ -278,6 +279,12 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they count from the start"
         yield Problem(("models", name, "training", "updates"), text)
+
+
+def _check_initial_weights(config: Config) -> Iterator[Problem]:
+    """Check that the models are trained if they are to begin with the weights of another model."""
+    if config.init_from and config.pretrained.models:
+        yield Problem(("init_from",), "expected null, since `pretrained` models are not trained")
 
 
 def _check_grammar(config: Config) -> Iterator[Problem]:

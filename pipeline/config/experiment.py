@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.settings.model_types import MODEL_TYPES_IN_BROWSER
+from nmt.store.model_folder import NEEDED_FILES, TEXT_SETTINGS
 from pipeline.config.schema import Config
 
 COMMON_BUDGET = "common_budget"
@@ -102,6 +103,11 @@ def collect_named_files(config: Config) -> list[tuple[str, str]]:
     for corpus in corpora + list_lm_corpora(config):
         for name, side in config.corpora[corpus].sides.items():
             files.append((f"corpora.{corpus}.{name}.file", side.file))
+
+    # the model that the trainings begin with
+    if config.init_from:
+        for name in (*NEEDED_FILES, TEXT_SETTINGS):
+            files.append(("init_from", f"{config.init_from}/{name}"))
 
     # results of other tools
     files.append(("artifacts.gold_alignments", artifacts.gold_alignments))

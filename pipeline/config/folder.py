@@ -9,6 +9,7 @@ from nmt.data.meta import data_checksums, read_meta
 from nmt.errors import UserError
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import initial_weights_checksum
 from nmt.store.training_store import collect_training_inputs, compute_model_key
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
@@ -92,22 +93,26 @@ class ExperimentFolder:
         run = collect_runs(self.config)[run_name]
         try:
             data = data_checksums(read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run)))
+            init_from = self.config.init_from
+            initial_weights = initial_weights_checksum(self.folder / init_from if init_from else None)
         except UserError:
             return None
-        return find_expected_model(self.config, run, data)
+        return find_expected_model(self.config, run, data, initial_weights)
 
 
-def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> ExpectedModel:
+def find_expected_model(
+    config: Config, run: Run, data: Mapping[str, str], initial_weights: Mapping[str, str]
+) -> ExpectedModel:
     """Return the model that a run's settings and text should give.
 
-    data: checksums of the run's text and vocabularies.
+    data: checksums of the run's text and vocabularies. initial_weights: the checksum of the model `init_from`.
     """
-    # the weights also depend on the model that is continued
-    base_key = None
+    # the weights also depend on the model with which the training begins
+    settings = run_settings(config, run)
     if run.base:
         base_run = collect_runs(config)[run.base]
-        base_key = find_expected_model(config, base_run, data).key
-
-    settings = run_settings(config, run)
-    training_inputs = collect_training_inputs(settings, data, base_key)
+        base_key = find_expected_model(config, base_run, data, initial_weights).key
+        training_inputs = collect_training_inputs(settings, data, base_key)
+    else:
+        training_inputs = collect_training_inputs(settings, {**data, **initial_weights})
     return ExpectedModel(settings, training_inputs, compute_model_key(training_inputs, settings))

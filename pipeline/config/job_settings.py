@@ -8,6 +8,7 @@ from nmt.io.files import read_json, sha256
 from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
 from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
+from nmt.store.model_folder import read_text_settings
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.catalogue import Corpus
 from pipeline.config.experiment import collect_budgets, get_role
@@ -105,6 +106,19 @@ def describe_other_test_text(config: Config) -> str:
         return ""
     settings = get_preparation_settings(config, corpus)
     return describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
+
+
+def describe_other_text_of_model(config: Config) -> str:
+    """Return which settings of the text differ from those of the model `init_from`, or "" if none does."""
+    if config.init_from is None:
+        return ""
+    settings_of_model = read_text_settings(Path(config.init_from))
+    keys = {"languages", "tokenization", "tokenized"}
+    values, values_of_model = (
+        flatten(settings.model_dump(include=keys))
+        for settings in (get_text_settings(config), settings_of_model)
+    )
+    return describe_differences(values_of_model, values)
 
 
 def get_vocabulary_settings(config: Config, language: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ PATH_KEYS = (
     "mirrors",
     "data_from",
     "pretrained.models",
+    "init_from",
     "artifacts.gold_alignments",
     "artifacts.moses_translations",
     "moses.lm_text",

@@ -91,6 +91,9 @@ class Config(Settings):
     used, too, unless this experiment has begun to train them. null: the run prepares its own text."""
     pretrained: Pretrained
     """Published models, from which the tables and figures are made."""
+    init_from: FilePath | None = None
+    """Folder of a trained model, for fine-tuning: the models begin with its weights, and use its vocabularies
+    (docs/own-text.md#fine-tuning). null: the initial weights are random."""
     languages: Languages
     """Codes of the languages, as Moses' tokenizer knows them (Sec. 4)."""
     use: Use

@@ -213,11 +213,13 @@ def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
 def _format_row(training: TrainingStatus) -> tuple[str, ...]:
     """Return the cells of a training in the table, in the order of `HEADER`."""
     update = training.progress.update
+    # a model that keeps its initial weights needs no update
+    share_done = update / training.planned_updates if training.planned_updates else 1
     return (
         training.label,
         training.state,
         f"{update:,}/{training.planned_updates:,}",
-        f"{update / training.planned_updates:.0%}",
+        f"{share_done:.0%}",
         "" if training.seconds_left is None else format_duration(training.seconds_left),
         _format_dev_score(training.progress.dev),
         _format_dev_score(training.progress.best),

@@ -11,19 +11,33 @@ from typing import Any, Self
 
 import yaml
 
+from nmt.data.vocabulary import Vocabulary
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError, printable
 from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
-from nmt.settings.base import validate_settings
+from nmt.settings.base import read_settings, validate_settings
+from nmt.settings.decoding import TextSettings
 from nmt.settings.text import LANGUAGES, Languages
-from pipeline.own_text.text import SPLITS, TOKENIZATION, ParallelText, TextStatistics, write_splits
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, read_text_settings
+from pipeline.own_text.text import (
+    MIN_FINE_TUNING_PAIRS,
+    MIN_TRAINING_PAIRS,
+    SPLITS,
+    TOKENIZATION,
+    ParallelText,
+    TextStatistics,
+    write_splits,
+)
 
 UNSEGMENTED_LANGUAGES = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages without spaces between words. Moses' rules would take whole clauses for words."""
 PAPER_VOCABULARY_SIZE = 30_000
 PAPER_MAX_WORDS = 50
 """The greater of the two limits of sentence length in the paper. The smaller one, 30, is 0.6 of it."""
+FINE_TUNING_RATE = 0.0003
+"""Learning rate of Adam for a trained model: larger steps would first undo what it has learnt."""
 STAR_UPDATES_FACTOR = 2
 """Limit for the updates of RNNsearch-N* as a multiple of those of RNNsearch-N."""
 
@@ -115,6 +129,30 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class InitialModel:
+    """A trained model with whose weights the training on the user's text begins."""
+
+    folder: Path
+    run: ModelRun
+    text: TextSettings
+    vocabulary_sizes: tuple[int, int]
+    has_subwords: bool
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the settings and vocabularies of a model's folder."""
+        text = read_text_settings(folder)
+        source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
+        return cls(
+            folder=folder,
+            run=read_settings(ModelRun, folder / SETTINGS),
+            text=text,
+            vocabulary_sizes=(len(source), len(target)),
+            has_subwords=source.has_subwords,
+        )
+
+
+@dataclass(frozen=True)
 class OwnText:
     """The text of the user: files by split, languages, whether it consists of tokens, and its statistics."""
 
@@ -130,6 +168,7 @@ def write_experiment(
     codes: tuple[str, str] | None,
     tokenized: bool,
     subwords: int | None = None,
+    init_from: Path | None = None,
 ) -> tuple[dict[str, int], list[str]]:
     """Write the text of an experiment, then its settings. Return the pairs of each split, and lines of advice.
 
@@ -139,6 +178,7 @@ def write_experiment(
         codes: the codes of source and target language; None: the ends of the files' names.
         tokenized: whether the text consists of tokens.
         subwords: subword units of each language; None for words.
+        init_from: the folder of a trained model that the text fine-tunes; None: models are trained from the start.
 
     Raises:
         UserError: text or names cannot be used.
@@ -148,20 +188,28 @@ def write_experiment(
         raise UserError(
             f"{config_file}: there is an experiment already; name a different folder, or remove this file"
         )
-    languages = _choose_languages(texts["train"], codes)
+    initial_model = InitialModel.read(init_from) if init_from else None
+    if initial_model:
+        languages = initial_model.text.languages
+        if codes not in (None, (languages.source, languages.target)):
+            expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
+            raise UserError(f"--languages: found {' '.join(codes)}, {expectation}")
+    else:
+        languages = _choose_languages(texts["train"], codes)
 
     # the text
     outputs = {}
     for split in SPLITS:
         source, target = _name_files(split, languages)
         outputs[split] = (folder / source, folder / target)
-    statistics = write_splits(texts, languages, outputs, tokenized)
+    min_pairs = MIN_FINE_TUNING_PAIRS if initial_model else MIN_TRAINING_PAIRS
+    statistics = write_splits(texts, languages, outputs, tokenized, min_pairs)
 
     # the settings
     text = OwnText(texts, languages, tokenized, statistics)
     proposal = Proposal.from_statistics(statistics, subwords)
-    write_text(config_file, format_config(folder, text, proposal))
-    return statistics.pairs, _advise(text, proposal)
+    write_text(config_file, format_config(folder, text, proposal, initial_model))
+    return statistics.pairs, _advise(text, None if initial_model else proposal)
 
 
 def _name_files(split: str, languages: Languages) -> tuple[str, str]:
@@ -169,8 +217,11 @@ def _name_files(split: str, languages: Languages) -> tuple[str, str]:
     return f"text/{split}.{languages.source}.zst", f"text/{split}.{languages.target}.zst"
 
 
-def _advise(text: OwnText, proposal: Proposal) -> list[str]:
-    """Return lines of advice about files, sides that are out of step, languages, and unknown words."""
+def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
+    """Return lines of advice about files, sides that are out of step, languages, and unknown words.
+
+    proposal: the settings of new models; None if a trained model decides how text is treated.
+    """
     lines = []
 
     # 1. files of spreadsheets
@@ -190,7 +241,7 @@ def _advise(text: OwnText, proposal: Proposal) -> list[str]:
         )
 
     # 3. languages for which Moses has no rules
-    if proposal.subwords:
+    if proposal is None or proposal.subwords:
         return lines
     raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
     for code in raw_languages:
@@ -248,7 +299,9 @@ def _read_language(file: Path) -> str:
     return suffix
 
 
-def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
+def format_config(
+    folder: Path, text: OwnText, proposal: Proposal, initial_model: InitialModel | None = None
+) -> str:
     """Return the text of config.yaml for the experiment in a folder: comments, and settings."""
     # 1. the experiment that is extended, and the text
     base = str(REPOSITORY / "experiments" / proposal.preset.extends)
@@ -259,17 +312,23 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
         "languages": text.languages.model_dump(),
         "use": {split: [f"own-{split}"] for split in SPLITS},
         "corpora": {f"own-{split}": _corpus_settings(text, split) for split in SPLITS},
-        **_text_settings(proposal, text.tokenized),
     }
+    if initial_model:
+        text_settings = _text_settings_of_model(folder, initial_model)
+        model_settings = _fine_tuning_settings(proposal, initial_model)
+    else:
+        text_settings = _text_settings(proposal, text.tokenized)
+        model_settings = _model_settings(proposal)
+    settings |= text_settings
 
     # 2. models, training and figures
-    for blocks in (proposal.preset.differences, _model_settings(proposal)):
+    for blocks in (proposal.preset.differences, model_settings):
         for block, keys in blocks.items():
             settings[block] = settings.get(block, {}) | keys
     yaml_text = yaml.safe_dump(
         settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118
     )
-    return f"{_format_comments(text, proposal)}\n\n{yaml_text}"
+    return f"{_format_comments(text, proposal, initial_model)}\n\n{yaml_text}"
 
 
 def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
@@ -300,7 +359,6 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
     if proposal.updates_per_hour:
         resources["updates_per_hour"] = proposal.updates_per_hour
 
-    # 3. figures and tables: lengths as in the paper, whose limits are 30 and 50 words and whose axis ends at 60
     return {
         "training": {"keep": "best", "validate_every": interval, "checkpoint_every": interval},
         "models": models,
@@ -308,14 +366,72 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
         "decoding": {"n_best": 1, "widening_budget": 3},
         "artifacts": {
             "figure2_models": [rnnsearch, f"rnnsearch-{short_limit}", rnnencdec, f"rnnencdec-{short_limit}"],
-            "figure2_max_words": math.ceil(long_limit * 1.2 / 5) * 5,
-            "figure2_window": max(2, long_limit // 6),
             "figure3_model": rnnsearch,
-            "figure3_words": [long_limit // 4, max(short_limit, long_limit // 4 + 1)],
             "table3_models": [rnnencdec, rnnsearch],
-            "table3_words": short_limit,
+            **_display_lengths(proposal.max_words),
         },
         "resources": resources,
+    }
+
+
+def _display_lengths(max_words: tuple[int, int]) -> dict[str, Any]:
+    """Return the lengths that figures and tables show. The paper's limits are 30 and 50, and its axis ends at 60."""
+    short_limit, long_limit = max_words
+    return {
+        "figure2_max_words": math.ceil(long_limit * 1.2 / 5) * 5,
+        "figure2_window": max(2, long_limit // 6),
+        "figure3_words": [long_limit // 4, max(short_limit, long_limit // 4 + 1)],
+        "table3_words": short_limit,
+    }
+
+
+def _text_settings_of_model(folder: Path, model: InitialModel) -> dict[str, Any]:
+    """Return the path of a model, and the settings of text that it was trained on."""
+    source_size, target_size = model.vocabulary_sizes
+    return {
+        "init_from": os.path.relpath(model.folder.resolve(), folder.resolve()),
+        "vocabulary": {
+            "words": source_size,
+            "target_words": target_size,
+            "specials_included": True,
+            "subwords": model.has_subwords,
+        },
+        "tokenization": model.text.tokenization.model_dump(),
+    }
+
+
+def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, dict[str, Any]]:
+    """Return the blocks of settings that compare a model before and after it was trained on the text."""
+    run = model.run
+    before, after = run.model, f"{run.model}-tuned"
+    labels = {before: run.label, after: f"{run.label}, fine-tuned"}
+    endings = {before: {"updates": 0}, after: {"updates": proposal.updates, "patience": 3}}
+    models = {}
+    for name, label in labels.items():
+        models[name] = {
+            "label": label,
+            "model_type": run.model_type,
+            "max_words": run.max_words,
+            "architecture": run.architecture.model_dump(),
+            "training": endings[name],
+        }
+    interval = max(50, proposal.updates // 20)
+    return {
+        "training": {
+            "learning_rate": FINE_TUNING_RATE,
+            "keep": "best",
+            "validate_every": interval,
+            "checkpoint_every": interval,
+        },
+        "models": models,
+        "use": {"models": [before, after]},
+        "decoding": {"n_best": 1, "widening_budget": 3},
+        "artifacts": {
+            "figure2_models": [after, before],
+            "figure3_model": after if run.has_attention else None,
+            "table3_models": [before, after],
+            **_display_lengths(proposal.max_words),
+        },
     }
 
 
@@ -348,7 +464,7 @@ def _corpus_settings(text: OwnText, split: str) -> dict[str, Any]:
     return entry
 
 
-def _format_comments(text: OwnText, proposal: Proposal) -> str:
+def _format_comments(text: OwnText, proposal: Proposal, initial_model: InitialModel | None) -> str:
     """Return the comments at the top of config.yaml, which describe the experiment."""
     # 1. where the text is from
     statistics, languages = text.statistics, text.languages
@@ -361,9 +477,15 @@ def _format_comments(text: OwnText, proposal: Proposal) -> str:
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.preset.batch_size
     epochs = trained_pairs / statistics.pairs["train"]
-    choices = (
-        f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount of"
-        " text: change what you like before the first run. docs/settings.md in the repository explains all keys."
-    )
+    if initial_model:
+        choices = (
+            f"The second model begins with the weights of the first, {initial_model.folder}, and is trained for at most"
+            f" {epochs:.1f} passes over the text. docs/own-text.md#fine-tuning in the repository explains this."
+        )
+    else:
+        choices = (
+            f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount"
+            " of text: change what you like before the first run. docs/settings.md in the repository explains all keys."
+        )
     lines = textwrap.wrap(origin, 118) + textwrap.wrap(choices, 118)
     return "\n".join(f"# {line}" for line in lines)

@@ -29,8 +29,8 @@ SideKeys = set[tuple[str, str]]
 """Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
 HELD_OUT_SPLITS = ("dev", "test")
 SPLITS = ("train", *HELD_OUT_SPLITS)
-MIN_TRAINING_PAIRS = 1000
-"""A model learns nothing from fewer pairs."""
+MIN_TRAINING_PAIRS, MIN_FINE_TUNING_PAIRS = 1000, 100
+"""A new model learns nothing from fewer pairs; fewer can change a trained model."""
 MIN_HELD_OUT_PAIRS, MAX_HELD_OUT_PAIRS = 100, 2000
 """Limits for the size of a sampled set. Between them, it has one pair in twenty of the training text."""
 COUNTED_PAIRS = 200_000
@@ -181,6 +181,7 @@ def write_splits(
     languages: Languages,
     outputs: Mapping[str, SideFiles],
     tokenized: bool = False,
+    min_pairs: int = MIN_TRAINING_PAIRS,
 ) -> TextStatistics:
     """Write training, development and test text of an experiment. Sets that the user gives stay as they are.
 
@@ -189,6 +190,7 @@ def write_splits(
         languages: the languages of both sides.
         outputs: split -> the files of source and target.
         tokenized: whether the text consists of tokens.
+        min_pairs: the smallest number of training pairs.
 
     Raises:
         UserError: the text cannot be used; the message is one line.
@@ -203,7 +205,7 @@ def write_splits(
     # 2. which lines of the training text become the sets that are not given
     train = texts["train"]
     missing_splits = [split for split in SPLITS if split not in texts]
-    sample = _sample_held_out(train, missing_splits, _read_held_out_keys(texts))
+    sample = _sample_held_out(train, missing_splits, _read_held_out_keys(texts), min_pairs)
 
     statistics = TextStatistics()
     lengths = {split: PairLengths() for split in texts}
@@ -240,7 +242,7 @@ def write_splits(
                 # the words of all held-out pairs, and of a part of the training text
                 if split != "train" or line_number % counting_interval == 0:
                     statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
-        _check_training_pairs(train, statistics.pairs["train"])
+        _check_training_pairs(train, statistics.pairs["train"], min_pairs)
 
     # 5. sides that are out of step
     for split in SPLITS:
@@ -255,9 +257,12 @@ def _write_pair(writers: tuple[LineWriter, LineWriter], source: str, target: str
     target_writer.write(target)
 
 
-def _check_training_pairs(text: ParallelText, pairs: int) -> None:
-    if pairs < MIN_TRAINING_PAIRS:
-        raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {MIN_TRAINING_PAIRS:,}")
+def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> None:
+    if pairs < min_pairs:
+        remedy = (
+            "; fewer can fine-tune a trained model (--init-from)" if pairs >= MIN_FINE_TUNING_PAIRS else ""
+        )
+        raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {min_pairs:,}{remedy}")
 
 
 def _get_side_keys(source: str, target: str) -> SideKeys:
@@ -283,7 +288,9 @@ class _HeldOutSample:
     keys: SideKeys = field(default_factory=set)
 
 
-def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: SideKeys) -> _HeldOutSample:
+def _sample_held_out(
+    train: ParallelText, splits: list[str], held_out_keys: SideKeys, min_pairs: int
+) -> _HeldOutSample:
     """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
     # Twice as many candidates as needed, since some of them share a side with each other.
     max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
@@ -311,7 +318,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
                 candidates = dict(sorted(candidates.items())[:max_candidates])
 
     # 3. text that cannot be trained on
-    _check_training_pairs(train, pairs)
+    _check_training_pairs(train, pairs, min_pairs)
     if 2 * untranslated > line_number:
         problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")

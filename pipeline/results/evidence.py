@@ -43,7 +43,9 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         if summary["weights"] != earlier_summary["weights"]:
             continue
         same_settings = settings.fingerprint_fields() == earlier_settings.fingerprint_fields()
-        if not (same_settings and _may_share_weights(summary, earlier_summary)):
+        keep_initial_weights = "initial_weights" in summary["data"] and _kept_update(summary) == 0
+        may_share = same_settings or keep_initial_weights
+        if not (may_share and _may_share_weights(summary, earlier_summary)):
             yield f"{path}: the same weights as {earlier_path}, although that is a different training"
 
 

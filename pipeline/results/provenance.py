@@ -57,6 +57,10 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
                 yield f"{meta_files[split]}: made with a different vocabulary than {file}"
 
+        # that of the model `init_from` has the size that it has
+        if config.init_from:
+            continue
+
         # A vocabulary of words may be smaller than the settings say only if it has every word of the text.
         count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
         lacks_words = not vocabulary.has_subwords and _count_unknown_words(package, side) > 0
@@ -77,6 +81,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
     config, package = inputs.config, inputs.package
     train, dev = (read_settings(Meta, package.bitext_meta(split)) for split in ("train", "dev"))
     checksums = data_checksums(train, dev)
+    initial_weights = _read_initial_weights(inputs)
     for run in collect_runs(config, config.use.models).values():
         settings_file = package.run_file(run.name, SETTINGS)
         summary_file = package.run_file(run.name, SUMMARY)
@@ -86,15 +91,24 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
         expected_fields = _deciding_fields(run_settings(config, run))
         settings_changes = describe_differences(trained_fields, expected_fields)
+        data = checksums if run.base else checksums | initial_weights
         data_changes = describe_differences(
-            summary["data"] | {"pairs": summary["train_pairs"]}, checksums | {"pairs": train.pairs}
+            summary["data"] | {"pairs": summary["train_pairs"]}, data | {"pairs": train.pairs}
         )
         if settings_changes:
             yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {settings_changes}"
         elif data_changes:
             yield f"{summary_file}: trained on other text than the package has: {data_changes}"
-        elif summary["key"] != find_expected_model(config, run, checksums).key:
+        elif summary["key"] != find_expected_model(config, run, checksums, initial_weights).key:
             yield f"{summary_file}: a training with these settings, texts and bases has a different key"
+
+
+def _read_initial_weights(inputs: Inputs) -> dict[str, str]:
+    """Return the checksum of the weights that all trainings begin with, as the first run says; {} if it is random."""
+    if inputs.config.init_from is None:
+        return {}
+    data = read_json(inputs.package.run_file(inputs.runs[0], SUMMARY))["data"]
+    return {"initial_weights": data.get("initial_weights", "")}
 
 
 def _deciding_fields(run: ModelRun) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rocrate.rocrate import ROCrate
 
 from nmt import __version__
 from nmt.evaluation.translations import provenance_path, read_provenance, sha256_of_lines
-from nmt.io.files import write_json
+from nmt.io.files import sha256, write_json
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.verify import Verdict, verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
@@ -344,6 +344,36 @@ def test_release_translates_as_the_run(copy: Path, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout
     assert not (mine / "models").exists() and not (mine / "data" / "binary").exists()
     assert (mine / name).read_bytes() == (copy / name).read_bytes()
+
+
+def test_fine_tuning(copy: Path, tmp_path: Path) -> None:
+    """A model of the run is trained on other text, and compared before and after; the results agree with themselves."""
+    model = copy / "models" / "rnnsearch-50"
+    for language in ("en", "fr"):
+        shutil.copy(
+            copy / "data" / "raw" / "demo-dev" / f"0.{language}.zst", tmp_path / f"own.{language}.zst"
+        )
+    own = tmp_path / "own"
+    made = nmt("new", own, tmp_path / "own.en.zst", tmp_path / "own.fr.zst", "--init-from", model)
+    assert made.returncode == 0, made.stderr
+    replace_text(own / "config.yaml", "updates: 1000", "updates: 60")
+    result = snakemake(own, "--cores", "2")
+    assert result.returncode == 0, result.stdout
+
+    weights = {
+        name: sha256(path / "model.safetensors")
+        for name, path in (
+            ("base", model),
+            ("before", own / "models" / "rnnsearch-50"),
+            ("after", own / "models" / "rnnsearch-50-tuned"),
+        )
+    }
+    assert weights["before"] == weights["base"] != weights["after"]
+    assert not verify(own / "results").problems
+    assert "0/0" in nmt("status", own).stdout
+    with (own / "results" / "table1.csv").open(encoding="utf-8", newline="") as file:
+        measured_rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert float(measured_rows["rnnsearch-50-tuned"]["bleu"]) != float(measured_rows["rnnsearch-50"]["bleu"])
 
 
 MODULE = re.compile(r"```python\n# Snakefile\n(.*?)```", re.DOTALL)

@@ -7,13 +7,14 @@ Out: data/vocabulary/LANGUAGE.tsv, data/binary/train, data/binary/dev.
 if PREPARED_CORPORA:
 
     rule vocabulary:
-        """Keep the most frequent words of one side of the training text."""
+        """Keep the most frequent words of one side of the training text, or take the vocabulary of the model `init_from`."""
         input:
             words=expand(
                 f"data/{FINAL_STAGE}/{{shard}}.{{language}}.words.zst",
                 shard=paths.list_shards(CONFIG.use.train),
                 allow_missing=True,
             ),
+            initial_model=jobs.vocabulary_of_initial_model,
         output:
             vocabulary="data/vocabulary/{language}.tsv",
         log:

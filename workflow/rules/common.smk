@@ -106,6 +106,12 @@ problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shard
 if problems:
     exit_with_errors(problems)
 
+text_differences = job_settings.describe_other_text_of_model(CONFIG)
+if text_differences:
+    exit_with_errors(
+        [f"init_from: {CONFIG.init_from} was trained on text of different settings: {text_differences}"]
+    )
+
 # --- what follows from the settings -----------------------------------------------------------------------------------
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target

@@ -24,6 +24,7 @@ rule train:
         train=BITEXT["train"],
         dev=BITEXT["dev"],
         base=jobs.base_files,
+        initial_model=jobs.initial_model_files,
     output:
         model="models/{run}/model.safetensors",
         final_state="models/{run}/final_state.safetensors",
@@ -53,9 +54,10 @@ rule train:
         train=lambda wildcards, input: os.path.dirname(input.train[0]),
         dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
         continue_from=jobs.continue_from_option,
+        init_from=jobs.init_from_option,
         shared_stores=not_compared(SHARED_STORES),
     shell:
         "NMT_LOG={log:q} nmt train --settings {params.settings_json:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
-        " {params.continue_from} --store store {params.shared_stores} --output models/{wildcards.run}"
+        " {params.continue_from} {params.init_from} --store store {params.shared_stores} --output models/{wildcards.run}"
         " --if-locked wait --job-minutes {resources.runtime} 2>&1 | tee -i {log:q}"

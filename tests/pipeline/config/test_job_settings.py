@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from nmt.io.files import write_json
+from nmt.store.model_folder import NEEDED_FILES
 from pipeline.config import job_settings
 from tests.experiments import load_experiment, paper
+from tests.translators import text_settings
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,26 @@ def test_cleaning_limits_training_text(tmp_path: Path) -> None:
     }
     assert limits["europarl-v7"] == {"max_words": 30, "max_ratio": 3.0}
     assert limits["newstest2014"] == limits["newstest2012"] == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({}, ""),
+        ({"tokenization": {"normalization": "punctuation"}}, "tokenization.normalization"),
+        ({"languages": {"target": "de"}}, "languages.target"),
+    ],
+    ids=["same", "tokenization", "languages"],
+)
+def test_other_text_of_initial_model_is_named(
+    tmp_path: Path, changes: dict[str, Any], difference: str
+) -> None:
+    write_json(tmp_path / "text.json", text_settings().model_dump())
+    for name in NEEDED_FILES:
+        (tmp_path / name).touch()
+    config = paper(tmp_path, init_from=str(tmp_path), **changes)
+    description = job_settings.describe_other_text_of_model(config)
+    assert difference in description if difference else description == ""
 
 
 def test_other_test_text_of_data_from_is_named(tmp_path: Path) -> None:

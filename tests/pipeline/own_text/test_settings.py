@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from nmt.settings.base import read_settings
 from nmt.settings.text import Languages
+from nmt.settings.training import ModelRun
+from pipeline.config.job_settings import get_text_settings
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes
@@ -14,6 +17,7 @@ from pipeline.own_text.text import ParallelText, TextStatistics
 from tests.messages import refused
 from tests.pipeline.own_text.test_text import make_pairs, write_parallel_text
 from tests.running import snakemake
+from tests.translators import MOSES, trained_model
 
 
 def propose_config(folder: Path, pairs: int = 5000, length: int = 20, words: int = 9000) -> Config:
@@ -90,6 +94,26 @@ def test_new_experiment_prepares_its_text(
     result = snakemake(folder, *command)
     assert result.returncode == 2
     assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in result.stdout
+
+
+def test_fine_tuning(tmp_path: Path) -> None:
+    """The settings are those of the model; less text is enough than for a new model."""
+    model = trained_model(tmp_path / "trained")
+    text = {"train": write_parallel_text(tmp_path, make_pairs(600))}
+    with refused():
+        write_experiment(tmp_path / "new", text, ("en", "fr"), tokenized=False)
+    with refused():
+        write_experiment(tmp_path / "own", text, ("de", "es"), tokenized=False, init_from=model)
+    write_experiment(tmp_path / "own", text, None, tokenized=False, init_from=model)
+
+    config = load_config(find_layers(tmp_path / "own"))
+    assert config.init_from is not None and (tmp_path / "own" / config.init_from).samefile(model)
+    before, after = (config.models[name] for name in config.use.models)
+    base = read_settings(ModelRun, model / "settings.json")
+    assert (before.training.updates, before.label) == (0, base.label) and after.label != base.label
+    assert before.architecture == after.architecture == base.architecture
+    assert get_text_settings(config).languages.source == "en"
+    assert config.tokenization == MOSES and config.vocabulary.sizes == (32, 32)
 
 
 def test_codes_may_have_three_letters(tmp_path: Path, text: dict[str, ParallelText]) -> None:

@@ -12,6 +12,7 @@ from pipeline.results.package import ReplicationPackage
 from tests.training_settings import model_run
 
 HISTORY = [
+    {"update": 0, "epoch": 0.0, "dev_nll": 7.5, "seconds": 0.0},
     {"update": 50, "epoch": 0.5, "train_nll": 9.0, "seconds": 20.0},
     {"update": 50, "epoch": 0.5, "dev_nll": 8.0, "seconds": 20.0},
     {"update": 100, "epoch": 1.0, "train_nll": 7.0, "seconds": 45.0},
@@ -59,6 +60,14 @@ def test_runs_are_consistent(tmp_path: Path) -> None:
     """A run that continues another one and gets no better keeps its weights."""
     assert not list(find_inconsistent_runs(make_inputs(tmp_path)))
     assert not list(find_inconsistent_runs(make_inputs(tmp_path, b=SAME_WEIGHTS)))
+
+
+def test_two_models_keep_their_initial_weights(tmp_path: Path) -> None:
+    """Fine-tuning with two learning rates has improved on neither."""
+    kept = {"best_update": 0, "dev_nll": 7.5, "weights": "a" * 64, "data": {"initial_weights": "1"}}
+    assert not list(
+        find_inconsistent_runs(make_inputs(tmp_path, {"learning_rate": 0.5}, None, a=kept, b=kept))
+    )
 
 
 @pytest.mark.parametrize(
