@@ -63,9 +63,12 @@ def test_other_text_of_initial_model_is_named(
 def test_other_test_text_of_data_from_is_named(tmp_path: Path) -> None:
     config = load_experiment("cho2014b-demo").model_copy(update={"data_from": str(tmp_path)})
     assert not job_settings.describe_other_test_text(config)
-    settings = job_settings.get_test_settings(config)
-    write_json(tmp_path / "settings" / "test.json", settings)
+    (corpus,) = config.use.test
+    counts_file = tmp_path / "data" / "tokens" / corpus / "0.counts.json"
+    counts_file.parent.mkdir(parents=True)
+    settings = job_settings.get_preparation_settings(config, corpus)
+    write_json(counts_file, {"settings": settings})
     assert not job_settings.describe_other_test_text(config)
-    settings["corpora"]["demo-test"]["grammar"]["pairs"] = 25
-    write_json(tmp_path / "settings" / "test.json", settings)
-    assert "corpora.demo-test.grammar.pairs" in job_settings.describe_other_test_text(config)
+    settings["grammar"]["pairs"] = 25
+    write_json(counts_file, {"settings": settings})
+    assert "grammar.pairs" in job_settings.describe_other_test_text(config)
