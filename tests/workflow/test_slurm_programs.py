@@ -218,7 +218,7 @@ def test_head_is_resubmitted_with_its_options(slurm: FakeSlurm, tmp_path: Path) 
     slurm.add("sbatch", 'printf "%s\\n" "$@" > sent')
     slurm.add("scontrol", "exit 1")
     slurm.add("squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
-    (tmp_path / "workflow").mkdir()
+    (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "run.py").write_text(
         "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)", encoding="utf-8"
     )

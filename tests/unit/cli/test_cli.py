@@ -28,8 +28,11 @@ def test_help_lists_every_subcommand() -> None:
 
 
 CODE = """\
-import nmt.cli, matplotlib.pyplot
-nmt.cli.commands = lambda **_: matplotlib.pyplot.figure() and None
+import nmt.cli
+def plot(**options):
+    from matplotlib import pyplot
+    pyplot.figure()
+nmt.cli.commands = plot
 nmt.cli.main()
 """
 
