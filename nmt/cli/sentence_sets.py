@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from nmt.backend.arithmetic import prepare_arithmetic_of_models
 from nmt.cli.options import (
     EXISTING,
     FILE,
@@ -65,6 +66,7 @@ def decode(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
 
+    prepare_arithmetic_of_models(model_paths)
     from nmt.backend.device import device_name
     from nmt.decoding.sentence_sets import translate_file
     from nmt.store import trained_model
@@ -105,6 +107,7 @@ def perplexity(
     output: Path,
 ) -> None:
     """Measure the perplexity per word of the reference of a test set, with end-of-sentence symbols."""
+    prepare_arithmetic_of_models(model_paths)
     from nmt.decoding.sentence_sets import measure_perplexity
 
     models, batch_size = load_models(model_paths, compute)
@@ -120,6 +123,7 @@ def perplexity(
 @output_option(help="File for the attention: JSON lines, one per sentence pair.")
 def align(model_path: Path, source: Path, target: Path, compute: ComputeOptions, output: Path) -> None:
     """Write the attention of a model that reads given translations (teacher forcing)."""
+    prepare_arithmetic_of_models([model_path])
     from nmt.decoding.sentence_sets import align_file
 
     (model,), batch_size = load_models([model_path], compute)
@@ -167,6 +171,7 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
+    prepare_arithmetic_of_models(model_paths)
     from nmt.decoding import rescoring
 
     models, batch_size = load_models(model_paths, compute)

@@ -93,6 +93,7 @@ def train(
     limit of a job): run the same command again.
     """
     # These modules do not import PyTorch, which takes seconds and is not needed if the training is finished.
+    from nmt.backend.arithmetic import prepare_arithmetic
     from nmt.io.system import seconds_until_stop
     from nmt.store.training_store import TrainingStore, compute_model_key, copy_model
     from nmt.training.training_files import TrainingFiles
@@ -112,6 +113,7 @@ def train(
     if model_folder:
         click.echo(f"nmt: {output.name}: is trained, in {model_folder}", err=True)
     else:
+        prepare_arithmetic(run.training)
         from nmt.io.locks import StillLocked
         from nmt.training.stored_training import train_in_store
         from nmt.training.trainer import Interrupted

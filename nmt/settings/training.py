@@ -99,6 +99,10 @@ class Training(Settings):
     matmul_library: Literal["auto", "torch"] = "auto"
     """Library of the matrix products in fp32 on a processor. torch: MKL. auto: oneDNN on AMD processors with AVX-512,
     where MKL is slow, else MKL. The last digits of the results depend on it."""
+    arithmetic: Literal["native", "portable"] = "native"
+    """native: the fastest kernels of the processor. portable: kernels that give the same bits on every x86-64 processor
+    with AVX2 (docs/how-a-number-is-made.md#equal-bits-on-other-processors), in the training and in the translations of
+    the run. It needs `device: cpu`."""
     device: Literal["auto", "cpu", "cuda"]
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads

@@ -178,7 +178,8 @@ class Trainer:
         self.has_initial_weights = init_from is not None
         if init_from is not None:
             load_initial_weights(self.model, init_from, vocabularies)
-        matmul_library = choose_matmul_library(device, training.matmul_library)
+        is_portable = training.arithmetic == "portable"
+        matmul_library = choose_matmul_library(device, "torch" if is_portable else training.matmul_library)
         fuse = prepare_compiled_steps(training.kernels, device)
         self.model.use_backend(Backend(training.precision, matmul_library, fuse))
         self.updater = Updater(self.model, training)
