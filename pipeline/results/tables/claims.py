@@ -19,6 +19,7 @@ _HEADERS = ["Claim", "Where", "The paper", "This run", "95%", "p", "Verdict", "M
 
 def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -> Table:
     """Return the table of claims, in the order of the papers' files."""
+    has_several_papers = len({decision.paper.name for decision in decisions}) > 1
     records = []
     rows = []
     group_starts = []
@@ -47,7 +48,7 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
         rows.append(
             [
                 claim.says,
-                f"{decision.paper.name}, {claim.place}",
+                f"{decision.paper.name}, {claim.place}" if has_several_papers else claim.place,
                 record["reported"],
                 format_effect(claim, effect),
                 interval,
@@ -85,5 +86,10 @@ def format_effect(claim: Claim, effect: float | None) -> str:
 
 
 def _format_p(p: float | None, settings: ReportSettings) -> str:
-    """Return a p-value as in the table of significance. Welch's may be smaller than any of a bootstrap."""
-    return "< 0.001" if p is not None and p < 0.0005 else format_p(p, settings.bootstrap_samples)
+    """Return a p-value as in the table of significance, without "n.s.", which the verdict says.
+
+    Welch's p may be smaller than any of a bootstrap.
+    """
+    if p is not None and p < 0.0005:
+        return "< 0.001"
+    return format_p(p, settings.bootstrap_samples).removesuffix(" (n.s.)")
