@@ -121,7 +121,7 @@ def convert() -> None:
 
 
 def call(command: list[str], problem: str) -> None:
-    """Run a command. The test fails in one line, with the last line of its output, if the command fails."""
+    """Run a command. If it fails, the test fails in one line, with the line of the output that names the error."""
     try:
         result = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -129,5 +129,6 @@ def call(command: list[str], problem: str) -> None:
     except FileNotFoundError:
         pytest.fail(f"{problem} ({command[0]} is missing)", pytrace=False)
     if result.returncode:
-        last_line = (result.stdout.strip().splitlines() or [""])[-1]
-        pytest.fail(f"{problem} ({last_line.strip()})", pytrace=False)
+        lines = [line.strip() for line in result.stdout.splitlines()]
+        errors = [line for line in lines if line.startswith(("error", "fatal", "×"))]
+        pytest.fail(f"{problem} ({(errors or lines or [''])[-1]})", pytrace=False)
