@@ -65,14 +65,15 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
 
 
 def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
-    """Translate sentences of each file of a system, and yield a line for each one that the models do not translate so.
+    """Translate sentences of each file of a system, and yield a line for each file with sentences that differ.
 
     The checksum of the package's record decides which sentences.
     """
     package = inputs.package
     folders = [models / run for run in system.members]
     loaded_models = load_models(folders, "auto", system.decoding.threads, announced=False)
-    yield from _compare_sizes(inputs, system, loaded_models)
+    if len(loaded_models) == 1:
+        yield from _compare_size(inputs, system.members[0], loaded_models[0])
 
     record_checksum = sha256(package.folder / RECORD)
     for set_name, mode in product(inputs.sets, MODES):
@@ -84,23 +85,25 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         translator = SentenceTranslator(
             loaded_models, system.decoding, forbid_unknown, keep_attention=False, average=system.average
         )
-        for record, difference in _compare_translations(translator, sample):
-            yield f"{file}, sentence {record.line + 1}: {difference}"
+        differences = list(_compare_translations(translator, sample))
+        if differences:
+            first_record, first_difference = differences[0]
+            count = f"{len(differences)} of {len(sample)} sentences"
+            yield f"{file}: {count} are not the models'; sentence {first_record.line + 1}: {first_difference}"
 
 
-def _compare_sizes(inputs: Inputs, system: System, models: Sequence[TrainedModel]) -> Iterator[str]:
-    """Yield a line if models have other vocabularies, or another number of weights, than the package says."""
+def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str]:
+    """Yield a line if a model has other vocabularies, or another number of weights, than the package says."""
     languages = inputs.config.languages
-    for side, language in (("source", languages.source), ("target", languages.target)):
+    vocabularies = {languages.source: model.source_vocabulary, languages.target: model.target_vocabulary}
+    for language, vocabulary in vocabularies.items():
         file = inputs.package.vocabulary(language)
-        vocabulary: Vocabulary = getattr(models[0], f"{side}_vocabulary")
         if vocabulary.sha256 != Vocabulary.read(file).sha256:
-            yield f"{file}: another vocabulary than that of {system.name}"
-    for run, model in zip(system.members, models, strict=True):
-        summary_file = inputs.package.run_file(run, SUMMARY)
-        weight_count = sum(weight.numel() for weight in model.network.parameters())
-        if read_json(summary_file)["parameters"] != weight_count:
-            yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
+            yield f"{file}: another vocabulary than that of {run}"
+    summary_file = inputs.package.run_file(run, SUMMARY)
+    weight_count = sum(weight.numel() for weight in model.network.parameters())
+    if read_json(summary_file)["parameters"] != weight_count:
+        yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
 
 
 def _compare_translations(
