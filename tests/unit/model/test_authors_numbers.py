@@ -17,8 +17,8 @@ from tests.authors_numbers import (
 from tests.unit.model.test_encoder_decoder import batch_of
 
 EVERY_MODEL = pytest.mark.parametrize(("model_type", "output_layer"), MODELS)
-PRECISION = 2e-6
-"""Largest relative difference. It is 4e-7 or less, except for the weights of attention, whose gradients are small."""
+PRECISION = 1e-5
+"""Largest relative difference. On one processor, it was 2e-6 for W_a in 32 bits, and 1e-6 or less for all others."""
 
 
 @EVERY_MODEL
