@@ -1,4 +1,4 @@
-"""Train RNNsearch with the functions of attention.py: two minutes on two cores.
+"""Train RNNsearch with the functions of attention.py: about two minutes on one core.
 
     python train.py                                  the energy of part 1
     python train.py --energy dot                     another one, of part 2
