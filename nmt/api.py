@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -77,7 +78,7 @@ class Model:
         """Translate a line, or each line of a list. Lines of similar length are translated together.
 
         Args:
-            text: raw text, one sentence per line.
+            text: a line of raw text, or several (a list, a generator), one sentence per line.
             options: keys of `nmt.settings.decoding.PythonOptions`: beam_size, unknown, tokenized and max_words as in
                 `nmt translate`, n_best and attention.
 
@@ -86,11 +87,13 @@ class Model:
             translations instead, best first.
 
         Raises:
-            UserError: an option has an invalid value, or the model cannot do what an option asks for.
+            UserError: a line is no text or has a line break, an option has an invalid value, or the model cannot do
+                what an option asks for.
         """
+        lines = check_lines("translate", text)
         python_options = validate_settings(PythonOptions, options, "translate")
         translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
-        n_best_lists = translator([text] if isinstance(text, str) else text)
+        n_best_lists = translator(lines)
 
         # a list of translations for each line, or its best translation
         if python_options.n_best:
@@ -130,8 +133,7 @@ class Model:
         from nmt.decoding.translator import choose_text_codecs
 
         # 1. tokenize both texts
-        sources = [source] if isinstance(source, str) else source
-        targets = [target] if isinstance(target, str) else target
+        sources, targets = check_lines("score: source", source), check_lines("score: target", target)
         if isinstance(source, str) != isinstance(target, str) or len(sources) != len(targets):
             raise UserError("score: expected a line and its translation, or two lists of equal length")
         source_codec, target_codec = choose_text_codecs(self.text_settings, tokenized)
@@ -163,6 +165,24 @@ class Model:
             )
             translations.append(translation)
         return translations[0] if isinstance(source, str) else translations
+
+
+def check_lines(name: str, text: object) -> list[str]:
+    """Return the lines of a text, which is a single line or a collection of lines.
+
+    Raises:
+        UserError: a line is no string, or has a line break, which would lose the rest. `name` begins the message.
+    """
+    if isinstance(text, bytes | bytearray | Mapping) or not isinstance(text, Iterable):
+        raise UserError(f"{name}: found {type(text).__name__}, expected a line of text or a list of lines")
+    lines = [text] if isinstance(text, str) else list(text)
+    for index, line in enumerate(lines):
+        location = name if isinstance(text, str) else f"{name}: item {index} of the list"
+        if not isinstance(line, str):
+            raise UserError(f"{location}: found {line!r:.60}, expected a line of text (str)")
+        if re.search(r"[\r\n]+[^\r\n]", line):
+            raise UserError(f"{location}: a text of several lines; pass a list of lines (text.splitlines())")
+    return lines
 
 
 def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Model:

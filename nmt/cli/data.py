@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 
 from nmt.cli.options import PATH, add_vocabulary_options, parse_settings, settings_option
-from nmt.settings.text import MAX_VOCABULARY_SIZE, Tokenization
+from nmt.errors import UserError
+from nmt.io.messages import print_warning
+from nmt.settings.text import (
+    LANGUAGES,
+    MAX_VOCABULARY_SIZE,
+    Tokenization,
+    describe_unknown_language,
+)
 
 
 @click.command(short_help="Tokenize lines as Moses does.")
@@ -19,6 +27,12 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
     """Tokenize the text file INPUT by the rules of Moses' tokenizer. OUTPUT has the same number of lines."""
     from nmt.data import tokenization
 
+    if not re.fullmatch("[a-z]{2,3}", language):
+        raise UserError(
+            f"--language: found {language!r}, expected a code of two or three letters, such as en"
+        )
+    if language not in LANGUAGES:
+        print_warning(describe_unknown_language(language))
     tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
 
 

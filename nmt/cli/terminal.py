@@ -22,6 +22,10 @@ READ_AHEAD = 500
 """Lines of input that are read together, so that lines of similar length share a batch."""
 MAX_WORDS_IN_WARNING = 5
 """Unknown words that a warning names."""
+MAX_COUNTED_WORDS = 20_000
+"""Distinct unknown words that are counted. If there are twice as many, the rarer half is forgotten."""
+MAX_WORD_CHARACTERS = 100
+"""Characters of an unknown word that are kept."""
 
 
 @contextmanager
@@ -120,22 +124,25 @@ class UnknownWords:
     def __init__(self, vocabulary: Vocabulary, side: str) -> None:
         self._vocabulary = vocabulary
         self._side = side
-        self._word_count = 0
+        self._word_count = self._unknown_count = 0
         self._unknown_words: Counter[str] = Counter()
 
     def count(self, sentences: Iterable[Sequence[str]]) -> None:
         """Count the words of tokenized sentences."""
         for tokens in sentences:
             self._word_count += len(tokens)
-            self._unknown_words.update(token for token in tokens if token not in self._vocabulary)
+            unknown_words = [token[:MAX_WORD_CHARACTERS] for token in tokens if token not in self._vocabulary]
+            self._unknown_count += len(unknown_words)
+            self._unknown_words.update(unknown_words)
+            if len(self._unknown_words) > 2 * MAX_COUNTED_WORDS:
+                self._unknown_words = Counter(dict(self._unknown_words.most_common(MAX_COUNTED_WORDS)))
 
     def warn(self) -> None:
         """Print how many words since the last call are unknown, if any are, and the most frequent of these."""
-        unknown_count = self._unknown_words.total()
-        if unknown_count:
+        if self._unknown_count:
             frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
             names = ", ".join(printable(word) for word, _ in frequent_words)
-            subject = f"{unknown_count:,} of {self._word_count:,} {self._side} words"
+            subject = f"{self._unknown_count:,} of {self._word_count:,} {self._side} words"
             print_warning(f"{subject} unknown to the model, which reads [UNK]; the most frequent: {names}")
-        self._word_count = 0
+        self._word_count = self._unknown_count = 0
         self._unknown_words.clear()

@@ -95,3 +95,12 @@ def format_for_browser(pattern: str, classes: Mapping[str, str]) -> str:
     for name, character_class in classes.items():
         pattern = pattern.replace(name, format_ranges(list_characters(character_class), "\\u{{{:x}}}"))
     return pattern
+
+
+UNSPACED_LETTER = compile_pattern(r"(<unspaced>\p{M}*)", {"<unspaced>": rf"[{UNSPACED}]--\p{{M}}"})
+"""Pattern of a letter, with its marks, of a script without spaces between words."""
+
+
+def count_letters_or_word(word: str) -> int:
+    """Return the number of letters of a clause in a script without spaces, or 1 for any other word."""
+    return 1 if word.isascii() else max(1, len(UNSPACED_LETTER.findall(word)))

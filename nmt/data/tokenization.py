@@ -28,8 +28,8 @@ _FACING_APOSTROPHES = re.compile(r"'\s+'")
 _NEUTRAL, _LOWER, _DIGIT = "A", "a", "1"
 """Words that stand for all neighbours of the same kind. Each is one token, and does not change other tokens."""
 
-_CACHED_WORDS = 1 << 19
-"""Maximum number of words in the cache, some hundred bytes each. The text of a shard has fewer distinct words."""
+_CACHED_WORDS = 1 << 17
+"""Maximum number of words in the cache, some hundred bytes each."""
 
 
 class Tokenizer:

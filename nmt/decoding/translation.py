@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nmt.data.characters import compile_pattern, count_letters_or_word
 from nmt.errors import UserError, os_errors_as_user_error
 
 if TYPE_CHECKING:
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.float32]
 
-_END_MARKS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozenset(",，、،"))
-"""Tokens after which a line is split, in order of preference."""
+_END_MARKS = tuple(
+    compile_pattern(pattern)
+    for pattern in (
+        r"[\p{Sentence_Terminal}…]$",
+        r"[\p{Terminal_Punctuation}--[,،，、]]$",
+        r"\p{Terminal_Punctuation}$",
+    )
+)
+"""Patterns of tokens after which a line is split, in order of preference: full stops, semicolons, commas."""
+_GRAPHEME = compile_pattern(r"\X")
 
 
 @dataclass(frozen=True)
@@ -98,20 +107,36 @@ class Translation:
 
 
 def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
-    """Split a line into pieces of at most `max_words` words.
+    """Split a line into pieces of at most `max_words` words or, in scripts without spaces, letters.
 
-    Each piece is cut from the next `max_words` words: after a punctuation mark in their second half or, if there is
-    none, after the last word.
+    Each piece is cut from the longest start of the line that is not too long: after a punctuation mark in its second
+    half or, if there is none, at its end. A longer clause without spaces is split as well.
     """
+    remaining_words: list[str] = []
+    for word in words:
+        remaining_words += (
+            [word] if count_letters_or_word(word) <= max_words else _split_clause(word, max_words)
+        )
+    lengths = [count_letters_or_word(word) for word in remaining_words]
+
     pieces: list[list[str]] = []
-    remaining_words = list(words)
-    while len(remaining_words) > max_words:
-        end = _find_end(remaining_words[:max_words])
-        pieces.append(remaining_words[:end])
-        remaining_words = remaining_words[end:]
-    if remaining_words:
-        pieces.append(remaining_words)
+    start = 0
+    while start < len(remaining_words):
+        end, length = start, 0
+        while end < len(lengths) and length + lengths[end] <= max_words:
+            length += lengths[end]
+            end += 1
+        if end < len(lengths):
+            end = start + _find_end(remaining_words[start:end])
+        pieces.append(remaining_words[start:end])
+        start = end
     return pieces
+
+
+def _split_clause(clause: str, max_letters: int) -> list[str]:
+    """Split a clause without spaces into parts of at most `max_letters` letters, which keep their marks."""
+    letters = _GRAPHEME.findall(clause)
+    return ["".join(letters[start : start + max_letters]) for start in range(0, len(letters), max_letters)]
 
 
 def _find_end(words: Sequence[str]) -> int:
@@ -120,8 +145,8 @@ def _find_end(words: Sequence[str]) -> int:
     A full stop is preferred to a semicolon, and a semicolon to a comma.
     """
     half = len(words) // 2
-    for marks in _END_MARKS:
+    for mark in _END_MARKS:
         for end in range(len(words), half, -1):
-            if words[end - 1] in marks:
+            if mark.search(words[end - 1]):
                 return end
     return len(words)

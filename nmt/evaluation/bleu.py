@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -9,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
+from nmt.data.characters import UNSPACED_LETTER, compile_pattern
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
@@ -26,14 +29,54 @@ TestSet = tuple[Path, Path]
 """Source and reference, as token files."""
 
 
+class _ScoredWords(BaseTokenizer):
+    """The words that BLEU counts: tokens, and single letters of scripts without spaces, where a token may be a clause.
+
+    sacrebleu's tokenizers for Chinese (`zh`) and for any script (`char`) cut such text in the same way.
+    """
+
+    def signature(self) -> str:
+        return "none"
+
+    def __call__(self, line: str) -> str:
+        return line if line.isascii() else UNSPACED_LETTER.sub(r" \1 ", line)
+
+
+def choose_tokenizer(references: Iterable[str]) -> str:
+    """Return sacrebleu's tokenizer for such lines: 13a, zh for Chinese, or char for other scripts without spaces."""
+    letters = Counter[str]()
+    for line in references:
+        if not line.isascii():
+            letters["unspaced"] += len(UNSPACED_LETTER.findall(line))
+            letters["kana"] += len(_KANA.findall(line))
+            letters["chinese"] += len(_CHINESE.findall(line))
+        letters["all"] += len(_LETTER.findall(line))
+    if 2 * letters["unspaced"] <= letters["all"]:
+        return "13a"
+    return (
+        "zh"
+        if letters["chinese"] > 20 * letters["kana"] and 2 * letters["chinese"] > letters["unspaced"]
+        else "char"
+    )
+
+
+_LETTER, _CHINESE, _KANA = (
+    compile_pattern(pattern)
+    for pattern in (r"\p{L}", r"\p{Script=Han}", r"[\p{Script=Hiragana}\p{Script=Katakana}]")
+)
+
+
 @cache
 def multi_bleu() -> BLEU:
     """Return sacrebleu's metric with the choices of Moses' multi-bleu.perl: given tokens, cased, without smoothing.
 
-    The paper's scores are computed in this way (Sutskever et al., 2014, Sec. 3.6). sacrebleu also splits at white
-    space beyond ASCII (no-break spaces). Tokens never contain it, so only untokenized text may have another score.
+    In scripts without spaces, each letter is a word. The paper's scores are computed in this way (Sutskever et al.,
+    2014, Sec. 3.6). sacrebleu also splits at white space beyond ASCII (no-break spaces). Tokens never contain it, so
+    only untokenized text may have another score.
     """
-    return BLEU(tokenize="none", lowercase=False, smooth_method="none", force=True)
+    metric = BLEU(tokenize="none", lowercase=False, smooth_method="none", force=True)
+    metric.tokenizer = _ScoredWords()
+    return metric
 
 
 @cache

@@ -20,6 +20,12 @@ LANGUAGES = (
 """Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
 
 
+def describe_unknown_language(code: str) -> str:
+    """Return the line about a language that Moses' tokenizer has no rules for."""
+    advice = "" if len(code) == 2 else " (most of Moses' codes have two letters, such as de for German)"
+    return f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, which are English's{advice}"
+
+
 class Languages(Settings):
     """Codes of both languages, as in Moses' tokenizer."""
 

@@ -18,7 +18,7 @@ from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
 from nmt.settings.base import read_settings, validate_settings
 from nmt.settings.decoding import TextSettings
-from nmt.settings.text import LANGUAGES, Languages
+from nmt.settings.text import LANGUAGES, Languages, describe_unknown_language
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, read_text_settings
 from pipeline.own_text.text import (
@@ -241,9 +241,16 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         )
 
     # 3. languages for which Moses has no rules
-    if proposal is None or proposal.subwords:
-        return lines
     raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
+    if proposal is None:
+        return lines
+    if proposal.subwords:
+        lines += [
+            f"{code} has no spaces between words: BLEU counts letters, and attention is that of clauses"
+            for code in raw_languages
+            if code in UNSEGMENTED_LANGUAGES
+        ]
+        return lines
     for code in raw_languages:
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
@@ -251,9 +258,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
                 " (--subwords 8000, make's UNITS=8000), or tokenize it with a different tool (--tokenized)"
             )
         elif code not in LANGUAGES:
-            lines.append(
-                f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, which are English's"
-            )
+            lines.append(describe_unknown_language(code))
 
     # 4. unknown words
     lines.append(_describe_unknown_words(text, proposal.vocabulary_sizes))

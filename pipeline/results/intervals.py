@@ -11,7 +11,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from nmt.evaluation.bleu import BleuCounts, bleu_signature
+from nmt.evaluation.bleu import BleuCounts, bleu_signature, choose_tokenizer
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.seeds import Mean
 
@@ -43,7 +43,8 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
 
     # 1. the scores of each system. The metrics get the references here, so that they count their n-grams once
     references = [column.references]
-    modern_metrics = {"sacrebleu": BLEU(references=references), "chrf": CHRF(references=references)}
+    bleu = BLEU(tokenize=choose_tokenizer(column.references), references=references)
+    modern_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
     sampled_bleu = {}
     systems = {}
     for name, runs in column.counts.items():

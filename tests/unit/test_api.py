@@ -7,11 +7,13 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import nmt
+from nmt.api import check_lines
 from nmt.backend.matmul import processor_supports
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -193,3 +195,19 @@ def test_models_of_different_precision_in_threads(folder: Path) -> None:
         results = threads.map(lambda number: models[number % 2].translate(LINES), range(48))
     for number, translations in enumerate(results):
         assert translations == expected[number % 2]
+
+
+@pytest.mark.parametrize("text", [None, b"w2", 5, {"w2": 1}, ["w2", None], ["w2", float("nan")], [b"w2"]])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    with refused():
+        check_lines("translate", text)
+
+
+@pytest.mark.parametrize("text", ["w2.\n\nw3.", "w2.\rw3.", ["w2", "w3\r\nw4"]])
+def test_several_lines_in_one_string_are_refused(text: Any) -> None:
+    with refused():
+        check_lines("translate", text)
+
+
+def test_lines_of_any_collection() -> None:
+    assert check_lines("translate", (line for line in ["w2\r\n", ""])) == ["w2\r\n", ""]

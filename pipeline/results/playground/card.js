@@ -21,7 +21,7 @@ function make(tag, properties = {}, ...children) {
 
 /** The nodes of words with spaces where the text has them; then the nodes that are no text, such as the end symbol. */
 function spaced(tokens, nodes, text) {
-  const line = make("div", { className: "sentence" });
+  const line = make("div", { className: "sentence", dir: "auto" });
   let position = 0;
   tokens.forEach((token, index) => {
     const written = token === "@-@" ? "-" : unescaped(token);

@@ -1,5 +1,6 @@
 """Tables of scores as in a paper's file: systems by columns. A column is BLEU on some sentences of a set."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -119,9 +120,9 @@ def make_score_table(
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
     data = make_frame([_make_csv_record(row, spec) for row in rows])
-    display = _make_display(spec, rows)
+    display = _make_display(spec, rows, find_tokenizer(measurements))
     bleu_headers = [column.header for column in spec.columns.values()]
-    best_cells = mark_highest(display, [*bleu_headers, "13a", "chrF"])
+    best_cells = mark_highest(display, [*bleu_headers, find_tokenizer(measurements), "chrF"])
     return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
 
 
@@ -137,6 +138,12 @@ def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
             if spec.find_row(system) is not None:
                 scores[system] = runs
     return scores
+
+
+def find_tokenizer(measurements: Measurements) -> str:
+    """Return the name of sacrebleu's tokenizer in the signature, such as 13a: the header of this metric's column."""
+    match = re.search(r"tok:([^|]+)", measurements.comparison["all"]["signatures"].get("sacrebleu", ""))
+    return match[1] if match else "13a"
 
 
 def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
@@ -264,7 +271,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     return record
 
 
-def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
+def _make_display(spec: ScoreTable, rows: Sequence[SystemRow], tokenizer: str) -> pd.DataFrame:
     """Return the table for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
     # 1. headers, some of which occur twice, with the texts below them
     columns = [("Model", [row.label for row in rows])]
@@ -282,7 +289,7 @@ def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
     for name, column in spec.columns.items():
         cells = [row.cells[name] for row in rows]
         if column.mode == "all" and any(cell.chrf.value for cell in cells):
-            columns.append(("13a", [cell.sacrebleu.format(2) for cell in cells]))
+            columns.append((tokenizer, [cell.sacrebleu.format(2) for cell in cells]))
             columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
 
     # 2. the table; pandas makes it with numbers as headers, since a dictionary cannot have a header twice
@@ -313,10 +320,15 @@ def _interval_note(
     # 2. modern metrics
     if any(has_modern_metrics(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
+        tokenizer = find_tokenizer(measurements)
         note.append(
-            f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
+            f"{tokenizer} ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
             "against the reference as it came; for comparison with today's systems, not with the paper."
         )
+        if tokenizer != "13a":
+            note.append(
+                "BLEU counts letters in place of words, since the script has no spaces between words."
+            )
     return [" ".join(note)] if note else []
 
 

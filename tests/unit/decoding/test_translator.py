@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.backend.matmul import processor_supports
+from nmt.data.characters import count_letters_or_word
 from nmt.data.tokenization import RawText, Tokenizer, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import Hypothesis
@@ -215,3 +216,11 @@ def test_model_without_attention(model: TrainedModel, tmp_path: Path) -> None:
     (forced,) = score_translations([model, other], pairs, 1)
     assert translation.attention is not None and forced.attention is not None
     assert np.allclose(translation.attention, forced.attention[: len(translation.tokens), :3], atol=1e-5)
+
+
+def test_clause_without_spaces_is_cut() -> None:
+    words = ["我昨天在学校看三本书" * 20, "。", "ខ្ញុំទៅផ្សារ" * 30, "word"]
+    pieces = split_into_pieces(words, 50)
+    assert "".join(map("".join, pieces)) == "".join(words)
+    assert max(sum(map(count_letters_or_word, piece)) for piece in pieces) == 50
+    assert split_into_pieces(["x" * 300], 50) == [["x" * 300]]

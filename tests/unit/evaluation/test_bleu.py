@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.evaluation.bleu import (
+    choose_tokenizer,
     corpus_bleu,
     count_matches,
     multi_bleu,
@@ -121,3 +122,19 @@ def test_plain_text_is_scored_like_a_model(tmp_path: Path) -> None:
     write_text(text, ["un"])
     with refused():
         score_plain_text("m", text, files["no_unk"], test)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokenizer"),
+    [
+        ("我昨天在学校图书馆借了三本书 。", "zh"),
+        ("私は昨日学校で本を借りました 。", "char"),
+        ("ខ្ញុំទៅផ្សារ ។", "char"),
+        ("나는 학교에 갔습니다 .", "13a"),
+        ("the word 東京 is here .", "13a"),
+    ],
+)
+def test_letters_are_words_in_scripts_without_spaces(text: str, tokenizer: str) -> None:
+    """Otherwise a clause would be a single word, and a perfect translation would have a BLEU of 0."""
+    assert corpus_bleu([count_matches(text, text)]) == 100
+    assert choose_tokenizer([text]) == tokenizer
