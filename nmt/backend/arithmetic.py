@@ -11,14 +11,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.system import read_cpu_words
-from nmt.settings.base import read_settings
-from nmt.settings.training import ModelRun, Training
-from nmt.store.model_folder import SETTINGS
+from nmt.settings.training import Training
 
 PORTABLE_VARIABLES = {"MKL_CBWR": "COMPATIBLE", "ATEN_CPU_CAPABILITY": "avx2"}
 
@@ -42,9 +38,3 @@ def prepare_arithmetic(training: Training) -> None:
     if problem:
         raise UserError(f"training.arithmetic is `portable`: {problem}")
     os.environ |= PORTABLE_VARIABLES
-
-
-def prepare_arithmetic_of_models(folders: Sequence[Path]) -> None:
-    """Let this process compute in portable arithmetic if a model in one of these folders was trained in it."""
-    for folder in folders:
-        prepare_arithmetic(read_settings(ModelRun, folder / SETTINGS).training)

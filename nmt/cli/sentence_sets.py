@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from nmt.backend.arithmetic import prepare_arithmetic_of_models
+from nmt.backend.arithmetic import prepare_arithmetic
 from nmt.cli.options import (
     EXISTING,
     FILE,
@@ -25,10 +26,18 @@ from nmt.cli.options import (
 from nmt.errors import UserError
 from nmt.evaluation.translations import initial_provenance, write_provenance
 from nmt.io.files import write_json
+from nmt.settings.base import read_settings
 from nmt.settings.decoding import Average, ComputeOptions, Decoding
-from nmt.store.model_folder import WEIGHTS
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import SETTINGS, WEIGHTS
 
 _reference_option = input_option("--reference", help="Tokenized reference translation.")
+
+
+def _prepare_arithmetic(folders: Sequence[Path]) -> None:
+    """Let this process compute in portable arithmetic if a model in one of these folders was trained in it."""
+    for folder in folders:
+        prepare_arithmetic(read_settings(ModelRun, folder / SETTINGS).training)
 
 
 @click.command()
@@ -66,7 +75,7 @@ def decode(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
 
-    prepare_arithmetic_of_models(model_paths)
+    _prepare_arithmetic(model_paths)
     from nmt.backend.device import device_name
     from nmt.decoding.sentence_sets import translate_file
     from nmt.store import trained_model
@@ -107,7 +116,7 @@ def perplexity(
     output: Path,
 ) -> None:
     """Measure the perplexity per word of the reference of a test set, with end-of-sentence symbols."""
-    prepare_arithmetic_of_models(model_paths)
+    _prepare_arithmetic(model_paths)
     from nmt.decoding.sentence_sets import measure_perplexity
 
     models, batch_size = load_models(model_paths, compute)
@@ -123,7 +132,7 @@ def perplexity(
 @output_option(help="File for the attention: JSON lines, one per sentence pair.")
 def align(model_path: Path, source: Path, target: Path, compute: ComputeOptions, output: Path) -> None:
     """Write the attention of a model that reads given translations (teacher forcing)."""
-    prepare_arithmetic_of_models([model_path])
+    _prepare_arithmetic([model_path])
     from nmt.decoding.sentence_sets import align_file
 
     (model,), batch_size = load_models([model_path], compute)
@@ -171,7 +180,7 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
-    prepare_arithmetic_of_models(model_paths)
+    _prepare_arithmetic(model_paths)
     from nmt.decoding import rescoring
 
     models, batch_size = load_models(model_paths, compute)
