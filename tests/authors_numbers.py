@@ -174,5 +174,10 @@ def list_pairs(numbers: Arrays, prefix: str = "") -> list[tuple[list[int], list[
 
 
 def relative_difference(ours: Tensor, theirs: Tensor) -> float:
-    """Return the L2 norm of the difference of two tensors, divided by the norm of the second one."""
+    """Return the L2 norm of the difference of two tensors, divided by the norm of the second one; 0 if they are equal.
+
+    Equal tensors may be 0, as the first changes of W_a and U_a are: their gradient is 0 while v_a is.
+    """
+    if torch.equal(ours, theirs):
+        return 0.0
     return float((ours.double() - theirs.double()).norm() / theirs.double().norm())
