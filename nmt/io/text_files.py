@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -223,12 +224,19 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
                 text = stream.decode_line(line, errors)
             except UnicodeDecodeError as error:
                 raise UserError(
-                    f"{path}, line {stream.line_count}: not UTF-8 ({error.reason}); make it again, or convert it"
-                    " (iconv)"
+                    f"{path}, line {stream.line_count}: not UTF-8 ({error.reason}); make it again, or convert it: "
+                    f"iconv -f {_guess_encoding(line)} -t UTF-8 {shlex.quote(str(path))} > NEW"
                 ) from None
             yield text
         if progress:
             progress.update(stream.bytes_done - reported_bytes)
+
+
+def _guess_encoding(line: bytes) -> str:
+    """Return the name for iconv of the encoding that a line which is not UTF-8 probably has."""
+    if line.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "UTF-32"
+    return "UTF-16" if line.startswith((b"\xff\xfe", b"\xfe\xff")) else "WINDOWS-1252"
 
 
 # --- pairs of lines ---------------------------------------------------------------------------------------------------
@@ -250,12 +258,20 @@ def pair_lines(
     Raises:
         UserError: one file, `source` or `target`, ends before the other.
     """
-    for source_line, target_line in zip_longest(source_lines, target_lines):
-        if target_line is None:
-            raise _uneven_sides_error(longer_side=source, shorter_side=target)
-        if source_line is None:
-            raise _uneven_sides_error(longer_side=target, shorter_side=source)
+    source_iterator, target_iterator = iter(source_lines), iter(target_lines)
+    for pair_count, (source_line, target_line) in enumerate(zip_longest(source_iterator, target_iterator)):
+        if source_line is None or target_line is None:
+            rest = source_iterator if target_line is None else target_iterator
+            longer_count = pair_count + 1 + sum(1 for _ in rest)
+            counts = (longer_count, pair_count) if target_line is None else (pair_count, longer_count)
+            raise UnevenSidesError(
+                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; both sides need as many lines"
+            )
         yield source_line, target_line
+
+
+class UnevenSidesError(UserError):
+    """The sides of a text have different numbers of lines."""
 
 
 def _uneven_sides_error(longer_side: str | Path, shorter_side: str | Path) -> UserError:

@@ -227,11 +227,28 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
     # 1. files of spreadsheets
     for parallel_text in text.texts.values():
         for file in parallel_text.spreadsheets:
-            lines.append(
+            line = (
                 f"{file}: looks like an export of a spreadsheet, so the quotes around its cells were removed"
             )
+            if len(parallel_text.spreadsheets) < len(parallel_text.files):
+                line += "; those of the other side were kept"
+            lines.append(line)
 
-    # 2. sides that are out of step
+    # 2. pairs that are left out, and sides that are out of step
+    statistics = text.statistics
+    if statistics.heading:
+        first_words = " and ".join(f"“{printable(words)}”" for words in statistics.heading)
+        lines.append(
+            f"{text.texts['train']}, line 1: {first_words} look like headings; if they are, remove the line"
+        )
+    if statistics.repeated:
+        lines.append(f"{statistics.repeated:,} training pairs are equal to an earlier one, and count again")
+    if statistics.one_sided:
+        lines.append(f"{statistics.one_sided:,} pairs have an empty side: no model is trained on them")
+    if statistics.left_out:
+        lines.append(
+            f"{statistics.left_out:,} training pairs were left out: they share a sentence with dev or test"
+        )
     for split, shift in text.statistics.shifts.items():
         direction = "later" if shift.offset > 0 else "earlier"
         lines.append(

@@ -27,7 +27,9 @@ def is_spreadsheet(path: Path, columns: int) -> bool:
     """
     has_evidence, all_are_quoted = False, True
     try:
-        for row, text in _parse_rows(path):
+        for cells, text in _parse_rows(path):
+            # a tab at the end of a line opens an empty cell
+            row = cells if any(cells[columns:]) else cells[:columns]
             # a quote in a cell is doubled in the file: `5" disk` is no cell of a spreadsheet
             if len(row) != columns or any(cell.replace('"', '""') not in text for cell in row):
                 return False

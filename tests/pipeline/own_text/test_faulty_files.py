@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines, read_pairs
 from pipeline.own_text.settings import write_experiment
 from pipeline.own_text.shift import WINDOW, PairLengths, Shift
 from pipeline.own_text.text import ParallelText
@@ -87,3 +89,16 @@ def test_advice_on_a_shift(tmp_path: Path) -> None:
     }
     _, advice = write_experiment(tmp_path / "own", texts, None, tokenized=False)
     assert any(str(texts["test"]) in line and "line 1 on" in line for line in advice)
+
+
+def test_encodings_and_lengths_say_what_to_do(tmp_path: Path) -> None:
+    lines = [f"Haus nummer {number}." for number in range(1200)]
+    for name, encoding in (("utf-16.de", "utf-16"), ("windows.de", "cp1252")):
+        (tmp_path / name).write_text("\n".join(["Häuser", *lines]), encoding=encoding)
+        with pytest.raises(UserError, match=f"(?i)iconv -f {encoding.replace('cp', 'windows-')} -t") as error:
+            list(read_lines(tmp_path / name))
+        assert "\n" not in str(error.value)
+    (tmp_path / "long.de").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "short.en").write_text("\n".join(lines[:-3]), encoding="utf-8")
+    with pytest.raises(UserError, match=r"1,200 lines.* 1,197"):
+        list(read_pairs(tmp_path / "long.de", tmp_path / "short.en"))
