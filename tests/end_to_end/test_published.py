@@ -25,7 +25,7 @@ from tests.running import ROOT, nmt, scheduled, snakemake
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
 TABLES = [
     f"{table}.{form}"
-    for table in ("table1", "significance", "table2", "table3", "ablations")
+    for table in ("table1", "significance", "claims", "table2", "table3", "ablations")
     for form in ("csv", "md", "tex")
 ]
 
