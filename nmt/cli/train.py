@@ -133,7 +133,7 @@ def train(
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",
         err=True,
     )
-    if files.init_from and summary["best_update"] == 0:
+    if files.init_from and summary["updates"] and summary["best_update"] == 0:
         click.echo(
             f"nmt: {run.label}: no update was better than {files.init_from}, so the model keeps its weights",
             err=True,
