@@ -67,7 +67,7 @@ results-page: ## Renew docs/results.md: make FOLDERS="..." results-page
 setup-dev: ## Install also what tests and linters need
 format: ## Format code and rules; renew docs/settings.md
 lint: ## Check style, types, and the order of imports
-test: ## Test each part, and a small run: about seven minutes
+test: ## Test each part, and a small run: 7 to 9 minutes
 test-slow: ## Test whole runs: killed, damaged, published
 test-all: ## Run every test: before a release, some hours
 fuzz: ## Test with random input: FUZZ_EXAMPLES=10000 make fuzz
