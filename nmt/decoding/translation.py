@@ -123,7 +123,8 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     start = 0
     while start < len(remaining_words):
         end, length = start, 0
-        while end < len(lengths) and length + lengths[end] <= max_words:
+        # a piece has at least one word: a grapheme may have more letters than max_words
+        while end < len(lengths) and (end == start or length + lengths[end] <= max_words):
             length += lengths[end]
             end += 1
         if end < len(lengths):
@@ -135,8 +136,12 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
 
 def _split_clause(clause: str, max_letters: int) -> list[str]:
     """Split a clause without spaces into parts of at most `max_letters` letters, which keep their marks."""
-    letters = _GRAPHEME.findall(clause)
-    return ["".join(letters[start : start + max_letters]) for start in range(0, len(letters), max_letters)]
+    parts = [""]
+    for grapheme in _GRAPHEME.findall(clause):
+        if parts[-1] and count_letters_or_word(parts[-1] + grapheme) > max_letters:
+            parts.append("")
+        parts[-1] += grapheme
+    return parts
 
 
 def _find_end(words: Sequence[str]) -> int:
