@@ -107,7 +107,7 @@ def test_fine_tuning(tmp_path: Path) -> None:
     write_experiment(tmp_path / "own", text, None, tokenized=False, init_from=model)
 
     config = load_config(find_layers(tmp_path / "own"))
-    assert config.init_from is not None and (tmp_path / "own" / config.init_from).samefile(model)
+    assert config.init_from is not None and Path(config.init_from).samefile(model)
     before, after = (config.models[name] for name in config.use.models)
     base = read_settings(ModelRun, model / "settings.json")
     assert (before.training.updates, before.label) == (0, base.label) and after.label != base.label
