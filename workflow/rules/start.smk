@@ -12,7 +12,7 @@ from workflow.failures import watch_failures
 
 
 def check_run():
-    """Return the forecast of time and disk space, and the problems, one line each."""
+    """Return the jobs, and the lines of the forecast of time and disk space and of the problems."""
     # imported here, since they are not needed to read the rules
     from pipeline.monitor.preflight import describe_forecast, find_problems
 
