@@ -43,9 +43,9 @@ STANDS_FOR = {
     "--model RUN < text": "--model rnnsearch-50 < text.en",
     r"verify results(?!/packages)": "verify experiments/demo/results",
     "--models models": "--models experiments/demo/models",
-    r"experiments/own run$": "experiments/own run OPTIONS=-n",
+    r"experiments/(own|demo-2) run$": r"experiments/\1 run OPTIONS=-n",
 }
-"""What a name of the pages, a pattern, stands for; text of one's own is planned, since training on it takes hours."""
+"""What a pattern on the pages stands for. Of long runs, only the jobs are listed."""
 INSIDE = ("models/rnnsearch-50",)
 """What commands say that are for the demo's folder."""
 
