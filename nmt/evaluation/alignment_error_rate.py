@@ -1,12 +1,7 @@
 """Alignment error rate of a model's attention against gold word alignments (Och and Ney, 2003).
 
-Gold alignments come in two formats:
-
-    Pharaoh: one sentence per line. `i-j` is a sure link between source word i and target word j, `i?j` (or `ipj`) a
-    possible link, both counted from 0.
-
-    WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, all counted from 1. A sentence without a
-    line has no gold links.
+Gold alignments are in Pharaoh's format, one sentence per line: `i-j` is a sure link between source word i and target
+word j, `i?j` (or `ipj`) a possible link, both counted from 0.
 """
 
 from __future__ import annotations
@@ -27,10 +22,6 @@ Link = tuple[int, int]
 # --- gold links -------------------------------------------------------------------------------------------------------
 
 _PHARAOH_LINK = re.compile(r"(?P<source>\d{1,9})(?P<kind>[-?p])(?P<target>\d{1,9})")
-_COUNT = r"0*[1-9]\d{0,8}"
-_WPT_LINK = re.compile(
-    rf"(?P<sentence>{_COUNT})\s+(?P<source>{_COUNT})\s+(?P<target>{_COUNT})(\s+(?P<kind>[SP]))?(\s.*)?"
-)
 
 
 @dataclass
@@ -59,28 +50,12 @@ class GoldLinks:
 
 def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
     """Return the gold links of each sentence of a test set. A key is the number of a line of the test set, from 0."""
-    lines = [line.strip() for line in read_lines(path)]
-    first_nonempty_line = next(filter(None, lines), "")  # it tells the format
-    is_wpt = _WPT_LINK.fullmatch(first_nonempty_line) is not None
-
-    gold_links: dict[int, GoldLinks] = {}
-    for index, line in enumerate(lines):
-        location = f"{path}, line {index + 1}"
-        if not is_wpt:
-            gold_links[index] = _parse_pharaoh(location, line)
-        elif line:
-            match = _WPT_LINK.fullmatch(line)
-            if not match:
-                raise UserError(
-                    f"{location}: found {line[:40]!r}, expected `sentence i j [S|P]`, counted from 1"
-                )
-            links = gold_links.setdefault(int(match["sentence"]) - 1, GoldLinks(location))
-            links.add((int(match["source"]) - 1, int(match["target"]) - 1), is_sure=match["kind"] != "P")
-
-    last_sentence = max(gold_links, default=-1) + 1
-    if last_sentence > sentence_count:
+    gold_links = {}
+    for index, line in enumerate(read_lines(path)):
+        gold_links[index] = _parse_pharaoh(f"{path}, line {index + 1}", line)
+    if len(gold_links) > sentence_count:
         raise UserError(
-            f"{path}: has links of sentence {last_sentence}, but the test set has {sentence_count} sentences; "
+            f"{path}: has {len(gold_links)} lines, but the test set has {sentence_count} sentences; "
             "it belongs to a different text"
         )
     return gold_links

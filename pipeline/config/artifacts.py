@@ -58,7 +58,7 @@ class Artifacts(Settings):
     """The sentence of the tree. The default is the paper's."""
     gold_alignments: FilePath | None = None
     """File with known word alignments of the test set's tokens, from which the alignment error rate is computed: in
-    Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure) or that of the WPT 2003 task."""
+    Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure)."""
     moses_translations: FilePath | None = None
     """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = 8

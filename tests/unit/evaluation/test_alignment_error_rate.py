@@ -1,4 +1,4 @@
-"""Attention against gold alignments in both formats."""
+"""Attention against gold alignments."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,6 @@ from nmt.evaluation.alignment_error_rate import (
     compute_alignment_error_rate,
     link_by_attention,
     link_diagonal,
-    read_gold_alignments,
 )
 from tests.messages import refused
 
@@ -57,22 +56,6 @@ def test_possible_links(tmp_path: Path) -> None:
     result = error_rate(tmp_path, "1-0 2-2 0?1\n")
     assert result["alignment_error_rate"] == pytest.approx(1 - 3 / 5, abs=1e-6)
     assert (result["precision"], result["recall"]) == (pytest.approx(2 / 3, abs=1e-6), pytest.approx(1 / 2))
-
-
-def read_links(path: Path) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    """Sure and possible links of the sentences that have any, in a test set of three."""
-    gold = read_gold_alignments(path, 3)
-    return {line: (links.sure, links.possible) for line, links in gold.items() if links.possible}
-
-
-def test_both_formats(tmp_path: Path) -> None:
-    (tmp_path / "pharaoh").write_text("1-0 2-2 0p1\n\n0-0\n")
-    (tmp_path / "wpt").write_text("0001 2 1 S\n1 3 3\n0001 1 2 P 0.5\n3 1 1 S\n")
-    assert read_links(tmp_path / "wpt") == read_links(tmp_path / "pharaoh")
-    for number in (0, 4):
-        (tmp_path / "wpt").write_text(f"1 1 1 S\n{number} 1 1 S\n")
-        with refused():
-            read_links(tmp_path / "wpt")
 
 
 def test_model_without_attention_is_refused(tmp_path: Path) -> None:
