@@ -19,7 +19,7 @@ from nmt.settings.base import Settings  # noqa: E402
 Settings.model_config["use_attribute_docstrings"] = True
 
 from nmt.settings.model_types import MODEL_TYPES  # noqa: E402
-from pipeline.config.layers import DEFAULTS, read_layer  # noqa: E402
+from pipeline.config.layers import read_defaults  # noqa: E402
 from pipeline.config.schema import Config  # noqa: E402
 
 PAGE = ROOT / "docs" / "settings.md"
@@ -33,7 +33,7 @@ This `config.yaml` is an experiment that differs from [the paper's](../experimen
 the keys have their [defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*`
 stands for a name of your choice. Later layers override earlier ones:
 
-1. `workflow/defaults.yaml`
+1. `nmt/settings/paper.json` (models, training, search) and `workflow/defaults.yaml`
 2. the `config.yaml` of the experiment that is extended
 3. the `config.yaml` of the working directory
 4. files given with `--configfile`
@@ -46,7 +46,7 @@ that contains it.
 
 def format_page() -> str:
     """Return the page as text."""
-    defaults = read_layer(DEFAULTS).values
+    defaults = read_defaults().values
     sections = [HEAD]
     for key, field in Config.model_fields.items():
         block, is_mapping = _find_block(field)

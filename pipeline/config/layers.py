@@ -18,6 +18,7 @@ from nmt.errors import UserError
 from nmt.io.files import read_file
 from nmt.settings.base import KeyPath, Problem, format_value, list_problems, shorten
 from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
+from nmt.settings.paper import PAPER
 from pipeline.config.consistency import find_contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parse_or_keep
@@ -107,6 +108,13 @@ def read_layer(path: Path) -> Layer:
     return Layer.create(name, path.resolve().parent, values or {})
 
 
+def read_defaults() -> Layer:
+    """Return the defaults: the library's settings of models, training and search, and `workflow/defaults.yaml`."""
+    layer = read_layer(DEFAULTS)
+    library_defaults = {key: PAPER["run"][key] for key in ("architecture", "training")}
+    return Layer(layer.name, _merge_deeply(library_defaults | PAPER["text"], layer.values))
+
+
 def find_layers(
     directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
 ) -> list[Layer]:
@@ -123,7 +131,7 @@ def find_layers(
     # 1. files
     if not os.path.lexists(directory / CONFIG_FILE):
         raise UserError(f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings")
-    layers = [read_layer(DEFAULTS)]
+    layers = [read_defaults()]
     layers += _resolve_extends(read_layer(directory / CONFIG_FILE), directory)
     layers += map(read_layer, files)
 
@@ -149,7 +157,7 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
         settings: the `config:` of the module statement, with the keys of an experiment's `config.yaml`.
     """
     layer = Layer.create("config of the module", directory.resolve(), settings)
-    layers = [read_layer(DEFAULTS)]
+    layers = [read_defaults()]
     layers += _resolve_extends(layer, directory)
     return layers
 

@@ -1,27 +1,13 @@
-"""The paper's settings in the package: those of the pipeline's defaults, and enough for a model of any type."""
+"""The paper's settings in the package: enough for a model of any type."""
 
 import json
-from typing import Any
-
-import pytest
-import yaml
 
 from nmt.cli.options import parse_settings
 from nmt.settings.decoding import TextSettings
 from nmt.settings.model_types import ModelTypeName
-from nmt.settings.paper import PAPER, add_run_defaults, add_text_defaults
+from nmt.settings.paper import add_run_defaults, add_text_defaults
 from nmt.settings.training import ModelRun
 from tests.messages import refused
-from tests.running import ROOT
-
-
-@pytest.mark.parametrize("block", ["architecture", "training", "tokenization", "decoding"])
-def test_paper_equals_defaults(block: str) -> None:
-    """But for the device, which an experiment chooses."""
-    defaults: dict[str, Any] = yaml.safe_load((ROOT / "workflow" / "defaults.yaml").read_text())[block]
-    settings = PAPER["run"] | PAPER["text"]
-    for key, value in settings[block].items():
-        assert key == "device" or value == defaults[key], key
 
 
 def test_model_type_is_enough(model_type: ModelTypeName) -> None:
