@@ -31,6 +31,8 @@ DEV := $(VENV)/installed-dev
 EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
 RUN := $(BIN)/python tools/run.py --cores "$$CORES"
 # OPTIONS are for the other experiment, so a finished demo keeps its seeds and rows. Of OPTIONS the demo takes only a dry-run.
+# A worker that ends in a test, or a test that takes half an hour, ends the run: pytest-xdist would wait for it for ever.
+PARALLEL := -n auto --dist loadfile --max-worker-restart 0 -o faulthandler_timeout=1800 -o faulthandler_exit_on_timeout=true
 DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run --dryrun,$(OPTIONS))
 
 # Of a cluster's modules: other packages, and another Python.
@@ -143,10 +145,10 @@ release: $(DEV)
 
 test: $(DEV)
 	@echo "tests are collected, which takes a minute or two without a line"
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" $(PARALLEL) $(OPTIONS)
 
 test-slow: $(DEV)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow $(PARALLEL) $(OPTIONS)
 
 test-all:
 	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-groundhog test-docs test-fresh fuzz docs

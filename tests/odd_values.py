@@ -3,7 +3,6 @@
 import copy
 import io
 import json
-import signal
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -81,7 +80,6 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
 
     Whatever else it ends with, such as an exception, fails the test.
     """
-    closed_pipe = signal.getsignal(signal.SIGPIPE)
     output = io.TextIOWrapper(io.BytesIO())
     errors = io.StringIO()
     with (
@@ -92,7 +90,6 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
         pytest.raises(SystemExit) as left,
     ):
         main()
-    signal.signal(signal.SIGPIPE, closed_pipe)  # `exit_quietly_on_signals` would end the tests that follow
     text = errors.getvalue()
     assert "Traceback" not in text
     if left.value.code in (None, 0):

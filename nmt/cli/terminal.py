@@ -34,13 +34,15 @@ def exit_quietly_on_signals() -> Iterator[None]:
 
     After Ctrl-C, incomplete output files are removed first.
     """
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    previous_handler = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         yield
     except KeyboardInterrupt:
         # The signal itself ends the process, so that the shell sees that the user has stopped it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGPIPE, previous_handler)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,7 @@ def test_mistyped_word_is_one_line(
         main()
     error = capsys.readouterr().err
     assert error.startswith("error: ") and message in error and error.count("\n") == 1
+    assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
 
 
 def test_help_is_a_word_and_an_option(
