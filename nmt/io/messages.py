@@ -38,9 +38,14 @@ def set_color(color: str, text: str, stream: TextIO) -> str:
     return f"\033[{COLORS[color]}m{text}\033[0m"
 
 
-def wrap_text(text: str, stream: TextIO) -> str:
-    """Return a line as lines that fit on a terminal. Words, such as the name of a file, stay whole."""
+def wrap_text(text: str, stream: TextIO, indent: int = 0) -> str:
+    """Return a line as lines that fit on a terminal. Words, such as the name of a file, stay whole.
+
+    indent: number of spaces before each line but the first.
+    """
     if not stream.isatty():
         return text
     width = shutil.get_terminal_size().columns
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )

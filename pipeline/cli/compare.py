@@ -1,11 +1,11 @@
 """The subcommand that shows two systems' translations side by side."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from nmt.cli.options import EXISTING_FOLDER
-from nmt.errors import printable
 
 
 @click.command(short_help="Show two systems' translations side by side, greatest difference first.")
@@ -26,13 +26,12 @@ def compare(results: Path, first_system: str, second_system: str, sentences: int
         nmt compare results/packages/demo rnnsearch-50 rnnencdec-50
 
     RESULTS is the folder of a run's results. A system is a run such as rnnsearch-50 or rnnsearch-50.seed-2, an entry of
-    `systems` or `rescored`, or moses.
+    `systems` or `rescored`, or moses. On a terminal, words that the reference does not have are red.
     """
     from pipeline.results.inputs import open_package
     from pipeline.results.side_by_side import format_side_by_side, pair_translations
 
     with open_package(results) as inputs:
         compared_sentences = pair_translations(inputs, first_system, second_system)
-    text = format_side_by_side(compared_sentences, (first_system, second_system), sentences)
-    for line in text.split("\n"):
-        click.echo(printable(line))
+    systems = (first_system, second_system)
+    click.echo(format_side_by_side(compared_sentences, systems, sentences, sys.stdout))

@@ -1,12 +1,15 @@
 """Two systems' translations of the test set side by side, the sentences with the greatest difference in BLEU first."""
 
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from nmt.evaluation.bleu import count_matches
+from nmt.io.messages import set_color, wrap_text
 from nmt.io.text_files import read_lines
 from pipeline.results.inputs import Inputs
+from pipeline.results.tables.writer import find_other_words
 
 
 class ComparedSentence(NamedTuple):
@@ -56,11 +59,12 @@ def _read_system(inputs: Inputs, system: str) -> list[str]:
 
 
 def format_side_by_side(
-    sentences: Sequence[ComparedSentence], systems: tuple[str, str], max_sentences: int
+    sentences: Sequence[ComparedSentence], systems: tuple[str, str], max_sentences: int, stream: TextIO
 ) -> str:
     """Return as text how often each system is better, and the sentences with the greatest differences.
 
-    Half of the sentences are those that the first system translates better, half those of the second.
+    Half of the sentences are those that the first system translates better, half those of the second. If the stream is
+    a terminal, lines are wrapped, and words that the reference does not have are red.
     """
     # the sentences that each system translates better, the greatest difference first
     by_difference = sorted(sentences, key=lambda sentence: sentence.difference)
@@ -75,12 +79,27 @@ def format_side_by_side(
 
     # names and texts in two columns
     names = ("source", "reference", *systems)
-    width = max(len(name) for name in names)
-    blocks = [summary]
+    width = max(len(name) for name in names) + 4
+    blocks = [wrap_text(summary, stream)]
     for sentence in displayed_sentences:
-        texts = (sentence.source, sentence.reference, *sentence.translations)
         bleu = f"{sentence.bleu[0]:.1f} and {sentence.bleu[1]:.1f} ({sentence.difference:+.1f})"
-        heading = f"sentence {sentence.number}: {bleu}"
-        lines = [f"  {name:{width}}  {text}" for name, text in zip(names, texts, strict=True)]
-        blocks.append("\n".join([heading, *lines]))
+        lines = [f"sentence {sentence.number}: {bleu}"]
+        texts = [sentence.source, sentence.reference, *sentence.translations]
+        for index, (name, text) in enumerate(zip(names, map(printable, texts), strict=True)):
+            line = wrap_text(f"  {name}".ljust(width) + text, stream, indent=width)
+            if index >= 2:
+                line = line[:width] + _color_other_words(line[width:], sentence.reference, stream)
+            lines.append(line)
+        blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def _color_other_words(text: str, reference: str, stream: TextIO) -> str:
+    """Return a text with its spaces and line ends, and in red the words that the reference does not have."""
+    words = find_other_words(text, reference)
+
+    def color_word(match: re.Match[str]) -> str:
+        word, is_other = next(words)
+        return set_color("red", word, stream) if is_other else word
+
+    return re.sub(r"\S+", color_word, text)

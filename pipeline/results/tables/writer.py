@@ -5,7 +5,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -72,14 +72,21 @@ def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[in
     return marked_cells
 
 
+def find_other_words(text: str, reference: str) -> Iterator[tuple[str, bool]]:
+    """Yield each word of a text, and whether the reference does not have it, or not so often."""
+    unmatched_words = Counter(reference.split())
+    for word in text.split():
+        yield word, unmatched_words[word] <= 0
+        unmatched_words[word] -= 1
+
+
 def mark_other_words(text: str, reference: str) -> Markup:
     """Return a text whose words that the reference does not have, or not so often, are marked."""
-    unmatched_words = Counter(reference.split())
-    words = []
-    for word in text.split():
-        is_other = unmatched_words[word] == 0
-        unmatched_words[word] -= 1
-        words.append(Markup('<span class="other">{}</span>').format(word) if is_other else escape(word))
+    mark = Markup('<span class="other">{}</span>')
+    words = [
+        mark.format(word) if is_other else escape(word)
+        for word, is_other in find_other_words(text, reference)
+    ]
     return Markup(" ").join(words)
 
 
