@@ -4,6 +4,8 @@ Usage: python tools/run.py [--cores N] FOLDER [option of snakemake]...
 """
 
 import argparse
+import contextlib
+import io
 import math
 import os
 import re
@@ -45,8 +47,8 @@ def main() -> int:
             known_folders = [str(file.parent) for file in Path("experiments").glob("*/config.yaml")]
             suggestion = suggest_name(str(folder), known_folders) or ", such as experiments/demo"
             raise UserError(f"{folder}: no such folder: expected an experiment{suggestion}")
-        _check_config_files(options)
-        _check_profile(options)
+        if options:
+            options = _check_options(options)
         if _is_full_run(options):
             _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
@@ -73,25 +75,37 @@ def _parse_arguments() -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
-def _check_config_files(options: Sequence[str]) -> None:
-    """Read the files after `--configfile`, since Snakemake's own message does not name a file that it cannot read."""
+def _check_options(options: Sequence[str]) -> list[str]:
+    """Return options of Snakemake, with the path of its report from the present folder.
+
+    Raise a UserError for an option that Snakemake does not know, and for a file or a profile that it cannot read: its
+    own messages are pages of usage, and do not name the file.
+    """
+    from snakemake.cli import get_argument_parser
+
+    from nmt.errors import UserError
     from pipeline.config.layers import read_layer
+    from pipeline.monitor.preflight import check_profile
 
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
-    for file in parser.parse_known_args(options)[0].configfile:
+    usage = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(usage):
+            arguments = get_argument_parser().parse_args(options, env_vars={})
+    except SystemExit as error:
+        if not error.code:  # --help and --version
+            raise
+        raise UserError(f"snakemake: {usage.getvalue().rpartition(' error: ')[2].strip()}") from None
+
+    for file in arguments.configfile or []:
         read_layer(file)
-
-
-def _check_profile(options: Sequence[str]) -> None:
-    """Raise a UserError if Snakemake finds no profile of this name."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--profile")
-    profile = parser.parse_known_args(options)[0].profile
-    if profile:
-        from pipeline.monitor.preflight import check_profile
-
+    for profile in arguments.profile or []:
         check_profile(profile)
+    if arguments.report is None:
+        return [*options]
+    report = arguments.report.absolute()
+    if not report.parent.is_dir():
+        raise UserError(f"--report {arguments.report}: no such folder: make it first")
+    return [*options, "--report", str(report)]
 
 
 def _is_full_run(options: Sequence[str]) -> bool:

@@ -58,6 +58,20 @@ def test_second_run_is_refused_and_unlocks_nothing(
     assert locked.exists()
 
 
+@pytest.mark.parametrize(
+    "options", [["--frce"], ["--rerun-triggers", "x"], ["--report", "nowhere/report.html"]]
+)
+def test_wrong_option_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    assert run_main(monkeypatch, tmp_path, "--notemp", *options) == 2
+    check(capsys.readouterr().err)
+
+
+def test_report_is_written_where_the_user_is() -> None:
+    assert run._check_options(["--report", "report.html"])[-1] == str(Path.cwd() / "report.html")
+
+
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
 def test_full_run_is_recognized_by_options(option: str) -> None:
     assert not run._is_full_run([option])
