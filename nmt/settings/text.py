@@ -20,9 +20,17 @@ LANGUAGES = (
 """Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
 
 
+_ISO_639_3_CODES = (
+    "asm ben cat ces deu ell eng spa est fin fra gle guj hin hun isl ita kan lit "
+    "lav mal mni mar nld ori pan pol por ron rus slk slv swe tam tdt tel yue zho"
+)
+"""The codes of `LANGUAGES` by which many collections of text name their files."""
+
+
 def describe_unknown_language(code: str) -> str:
-    """Return the line about a language that Moses' tokenizer has no rules for."""
-    advice = "" if len(code) == 2 else " (most of Moses' codes have two letters, such as de for German)"
+    """Return the line about a code that Moses' tokenizer has no rules for."""
+    moses_codes = dict(zip(_ISO_639_3_CODES.split(), LANGUAGES, strict=True)) | {"jpn": "ja", "kor": "ko"}
+    advice = f"; for this language, write {moses_codes[code]}" if code in moses_codes else ""
     return f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, which are English's{advice}"
 
 

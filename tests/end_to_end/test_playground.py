@@ -319,6 +319,12 @@ def test_unknown_words_and_vocabulary(playground: Playground) -> None:
     assert playground.sentence() == "The old kat sees a dog. house"
 
 
+def test_hebrew_runs_from_right_to_left(playground: Playground) -> None:
+    playground.type("שלום, עולם?")
+    for selector in ("#source", ".attends .sentence:not(.translation)"):
+        assert playground.one(selector).value_of_css_property("direction") == "rtl"
+
+
 def test_long_search_can_be_stopped(playground: Playground) -> None:
     playground.idle()
     playground.run(

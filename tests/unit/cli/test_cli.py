@@ -107,6 +107,14 @@ def test_mistyped_word_is_one_line(
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
 
 
+@pytest.mark.parametrize(("code", "moses_code"), [("deu", "de"), ("zho", "zh"), ("kor", "ko")])
+def test_language_by_a_code_of_three_letters(code: str, moses_code: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("x\n")
+    files = [str(tmp_path / name) for name in ("text", "tokens")]
+    result = CliRunner().invoke(commands, ["data", "tokenize", "--language", code, *files])
+    assert result.exit_code == 0 and f"write {moses_code}" in result.stderr
+
+
 def test_help_is_a_word_and_an_option(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
