@@ -50,23 +50,23 @@ setup: ## Create .venv and install what experiments need
 lecture: ## Open the lecture in JupyterLab (after `make demo`)
 ##@ Your own text
 new: ## Begin: make new EXPERIMENT=FOLDER SOURCE=a.de TARGET=a.es
-run: ## Run it, or any experiment: make EXPERIMENT=FOLDER run
+run: ## Run it, or a different experiment: make EXPERIMENT=FOLDER run
 ##@ Experiments
 cho2014b-demo: ## Cho et al. (2014b) on the demo's text: two cores, minutes
 sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: the same
 multi30k: ## Image captions: two cores, about 15 minutes
-ablations: ## The paper's ambiguous details: two cores, 20 to 60 minutes
+ablations: ## What the paper leaves open: two cores, 20 to 60 minutes
 overnight: ## The paper's test set, with less text: two cores, one night
 europarl: ## The paper's sizes, less text: one H100, an hour (estimated)
 paper: ## The paper as written; for a cluster see docs/cluster.md
 groundhog: ## The paper as its authors' code ran it, after `make paper`
 ##@ Results
-report: ## Build its report: make EXPERIMENT=FOLDER report
-moses: ## Add Moses: make EXPERIMENT=experiments/multi30k moses
+report: ## Build a run's report: make EXPERIMENT=FOLDER report
+moses: ## Train Moses, too: make EXPERIMENT=experiments/multi30k moses
 release: ## Collect what is published: make FOLDERS="..." release
 results-page: ## Renew docs/results.md: make FOLDERS="..." results-page
 ##@ For developers
-setup-dev: ## Install also what tests and linters need
+setup-dev: ## Also install what tests and linters need
 format: ## Format code and rules; renew docs/settings.md
 lint: ## Check style, types, and the order of imports
 test: ## Test each part, and a small run: 7 to 9 minutes
@@ -76,8 +76,8 @@ fuzz: ## Test with random input: FUZZ_EXAMPLES=10000 make fuzz
 test-docs: ## Test the commands of README and docs in a fresh clone
 test-fresh: ## Test README on minimal systems (root, debootstrap, an hour)
 test-slurm: ## Test on a real one-machine Slurm cluster (root)
-test-moses: ## Test with the real Moses, which is built once
-test-groundhog: ## Compare with the authors' own code, which runs
+test-moses: ## Test with the real Moses (the first time, it is built)
+test-groundhog: ## Run the authors' own code, and compare with it
 gpu-check: ## Check a GPU's results, speed and memory: five minutes
 bench-training: ## Compare a training update with JoeyNMT and Sockeye
 bench-decoding: ## Compare beam search with JoeyNMT and Marian

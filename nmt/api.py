@@ -87,7 +87,7 @@ class Model:
             translations instead, best first.
 
         Raises:
-            UserError: a line is no text or has a line break, an option has an invalid value, or the model cannot do
+            UserError: a line is not text or has a line break, an option has an invalid value, or the model cannot do
                 what an option asks for.
         """
         lines = check_lines("translate", text)
@@ -171,7 +171,7 @@ def check_lines(name: str, text: object) -> list[str]:
     """Return the lines of a text, which is a single line or a collection of lines.
 
     Raises:
-        UserError: a line is no string, or has a line break, which would lose the rest. `name` begins the message.
+        UserError: a line is not a string, or has a line break, which would lose the rest. `name` begins the message.
     """
     if isinstance(text, bytes | bytearray | Mapping) or not isinstance(text, Iterable):
         raise UserError(f"{name}: found {type(text).__name__}, expected a line of text or a list of lines")
@@ -209,13 +209,13 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
 
 
 def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:
-    """Return the text settings of the first model. Raise a UserError if others have other languages or tokenization."""
+    """Return the text settings of the first model. Raise a UserError if those of others differ."""
     common_settings = read_text_settings(folders[0])
     for folder in folders[1:]:
         # The default settings of decoding may differ. Those of the first model are used.
         settings = read_text_settings(folder)
         if settings.model_copy(update={"decoding": common_settings.decoding}) != common_settings:
             raise UserError(
-                f"{folder}: other languages or tokenization than {folders[0]}; see text.json in both"
+                f"{folder}: its languages or tokenization differ from {folders[0]}; see text.json in both"
             )
     return common_settings

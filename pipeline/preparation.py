@@ -92,7 +92,7 @@ def matching_key(line: str) -> str:
 
 
 def _keep_marks(match: re.Match[str]) -> str:
-    """Return the combining marks among characters that are no letters to Python: vowels of Hindi, Thai and others."""
+    """Return the combining marks that are not letters in Python: vowels of Hindi, Thai and others."""
     text = match[0]
     if text.isascii():
         return ""
@@ -108,7 +108,7 @@ class HeldOutSentences:
     """
 
     def __init__(self, corpora: Corpora) -> None:
-        """Read the token files (source, target) of all shards of each set. Lines without letters are no sentences."""
+        """Read the token files (source, target) of all shards of each set. Lines without letters are not sentences."""
         self.names: list[str] = []
         self.sets: dict[tuple[str, str, str], set[str]] = {}
         for name, shards in corpora.items():

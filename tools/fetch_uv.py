@@ -30,7 +30,7 @@ def main(target: Path) -> None:
     with urllib.request.urlopen(urls[0], timeout=60) as response:
         wheel = response.read()
     if hashlib.sha256(wheel).hexdigest() != hashes[urls[0]]:
-        raise OSError(f"{urls[0]}: another SHA-256 than in uv.lock")
+        raise OSError(f"{urls[0]}: its SHA-256 differs from uv.lock")
 
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".data/scripts/uv")]

@@ -201,15 +201,17 @@ def insert_scores(readme: str) -> str:
     head, _, old_text = readme.partition(SCORES_BEGIN)
     _, _, tail = old_text.partition(SCORES_END)
     lines = [
-        "| BLEU | one vector | over 50 words | attention | over 50 words |",
-        "|---|--:|--:|--:|--:|",
+        "| BLEU (over 50 words) | one vector | attention |",
+        "|---|--:|--:|",
     ]
     for name, (text, *models) in README_ROWS.items():
         inputs = Inputs(ReplicationPackage(PACKAGES / name))
         cells = [text]
         for model in models:
             runs = inputs.scores()[model]
-            cells += [f"{statistics.fmean(run['bleu_all'] for run in runs):.2f}", score_long_sentences(runs)]
+            cells.append(
+                f"{statistics.fmean(run['bleu_all'] for run in runs):.2f}{score_long_sentences(runs)}"
+            )
         lines.append(f"| {' | '.join(cells)} |")
     table1 = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"]
     assert isinstance(table1, ScoreTable)
@@ -217,21 +219,21 @@ def insert_scores(readme: str) -> str:
         table1.reported[model].scores["all"] for model in ("rnnencdec-50", "rnnsearch-50")
     )
     lines.append(
-        f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | | {with_attention:.2f} | |"
+        f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | {with_attention:.2f} |"
     )
     table = "".join(f"{line}\n" for line in lines)
     return f"{head}{SCORES_BEGIN}\n{table}\n{SCORES_END}{tail}"
 
 
 def score_long_sentences(runs: Sequence[Result]) -> str:
-    """Return the mean BLEU of a model's runs on long sentences, or "" if the test set has none."""
+    """Return the mean BLEU of a model's runs on long sentences as " (6.07)", or "" if the test set has none."""
     scores = []
     for run in runs:
         long_sentences = [row for row in run["by_sentence"] if row["source_length"] >= LONG_SENTENCE]
         if not long_sentences:
             return ""
         scores.append(corpus_bleu([BleuCounts.from_dict(row) for row in long_sentences]))
-    return f"{statistics.fmean(scores):.2f}"
+    return f" ({statistics.fmean(scores):.2f})"
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ def list_gpus(listing: str) -> list[str]:
     """Return the names by which jobs choose the GPUs that `nvidia-smi -L` lists: "0", "1" and so on.
 
     A GPU that is divided into MIG instances cannot be used as a whole, so its instances take its place. They have UUIDs
-    instead of numbers. A machine with such a GPU has UUIDs alone, since CUDA's numbers are in another order there.
+    instead of numbers. A machine with such a GPU has only UUIDs, because CUDA's numbers are in a different order there.
 
     listing: the program's output, with a line for each GPU, and indented lines below it for its instances.
     """

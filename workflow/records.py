@@ -24,7 +24,7 @@ RUN_LOCK = Path(".snakemake/run.lock")
 
 
 def check_records(config: Config) -> None:
-    """Raise a UserError if files were made with other settings and Snakemake has no records of them.
+    """Raise a UserError if files were made with different settings and Snakemake has no records of them.
 
     Without records, as in a copy without `.snakemake`, Snakemake would take all files for those of the present
     settings.

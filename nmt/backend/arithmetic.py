@@ -23,7 +23,7 @@ def prepare_arithmetic(training: Training) -> None:
     """Set the variables for this process if the settings of a training ask for portable arithmetic.
 
     Raises:
-        UserError: the processor lacks AVX2, the settings name a GPU or another precision, or PyTorch is loaded already.
+        UserError: the processor lacks AVX2, the settings name a GPU or not fp32, or PyTorch is loaded already.
     """
     if training.arithmetic == "native":
         return
@@ -31,7 +31,7 @@ def prepare_arithmetic(training: Training) -> None:
     if training.device != "cpu" or training.precision != "fp32" or training.kernels == "compiled":
         problem = "it needs `device: cpu`, `precision: fp32` and kernels that are not compiled"
     elif platform.machine() != "x86_64" or not {"avx2", "fma"} <= read_cpu_words():
-        problem = "this is no x86-64 processor with AVX2; set it to `native`"
+        problem = "this is not an x86-64 processor with AVX2; set it to `native`"
     elif "torch" in sys.modules and not PORTABLE_VARIABLES.items() <= os.environ.items():
         variables = " ".join(f"{name}={value}" for name, value in PORTABLE_VARIABLES.items())
         problem = f"PyTorch is loaded already; set {variables} before"

@@ -177,7 +177,7 @@ def main() -> None:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "nmt"
-        exit_with_error(f"{error.format_message()} `{command} --help` shows what it takes")
+        exit_with_error(f"{error.format_message()} `{command} --help` shows the options")
     except click.Abort:  # Ctrl-C
         sys.exit(128 + signal.SIGINT)
     except Exception as error:

@@ -37,8 +37,8 @@ STOPPED_EARLY = 75
     "--init-from",
     type=FOLDER,
     metavar="FOLDER",
-    help="Folder of a model whose weights become the initial weights, for fine-tuning on other text or with a new "
-    "learning rate. Model type, sizes and vocabularies must be the same. Nothing but the weights is used.",
+    help="Folder of a model whose weights become the initial weights, for fine-tuning on new text or with a new "
+    "learning rate. Model type, sizes and vocabularies must be the same. Only the weights are used.",
 )
 @click.option(
     "--store",
@@ -72,8 +72,8 @@ STOPPED_EARLY = 75
     "--job-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly five minutes before the "
-    "limit, or a fifth of the limit before it, if that is less.",
+    help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly before the limit: five "
+    "minutes, or a fifth of the limit if that is less.",
 )
 def train(
     settings: str,

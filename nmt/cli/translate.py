@@ -51,8 +51,8 @@ _json_option = click.option(
     type=click.IntRange(1, MAX_BEAM_SIZE),
     metavar="N",
     help="Write the N best translations of each line in Moses' format, one per line: NUMBER ||| TEXT ||| "
-    "NMT0= LOG-PROBABILITY ||| LOG-PROBABILITY. NUMBER counts the input lines, from 0. The order is that of the "
-    "search: with `normalize_by_length`, log-probabilities need not fall. A smaller beam size is raised to N.",
+    "NMT0= LOG-PROBABILITY ||| LOG-PROBABILITY. NUMBER counts the input lines, from 0. The best translation comes "
+    "first; with `normalize_by_length`, it may have a lower log-probability. A smaller beam size is raised to N.",
 )
 @click.option(
     "--alignment",

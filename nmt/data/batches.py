@@ -71,7 +71,7 @@ def word_mask(lengths: Tensor, steps: int) -> Tensor:
 class PairsWithinLimit:
     """The pairs of a bitext that are short enough for a model, in the order of training.
 
-    With a seed, the shuffled pairs come in another order: pair i of N is the shuffled pair (offset + stride * i) modulo
+    With a seed, the order of the shuffled pairs differs: pair i of N is the shuffled pair (offset + stride * i) modulo
     N, where stride and N are coprime.
 
     Attributes:
@@ -88,7 +88,7 @@ class PairsWithinLimit:
         if not len(self):
             raise UserError(
                 f"{bitext.folder}: none of its {len(bitext)} pairs has at most {max_words} words on both sides; "
-                f"raise the model's max_words or use other text"
+                f"raise the model's max_words or use different text"
             )
         self.max_length = int(lengths[self.rows].max())
 
@@ -171,8 +171,8 @@ def pad_pairs(
     Args:
         sources: B arrays of ids without end symbols.
         targets: B arrays of ids without end symbols. The batch has an end symbol after each.
-        source_eos: whether the model reads an end symbol after the source. A source without words is read as a single
-            end symbol in any case, since encoder and attention need at least one position.
+        source_eos: whether the model reads an end symbol after the source. A source without words is always read as a
+            single end symbol, because encoder and attention need at least one position.
         length_bucket: if given, both sides are padded to a multiple of this many words, plus the end symbol, so that
             batches have few shapes. Otherwise, each side is as long as its longest sentence.
     """

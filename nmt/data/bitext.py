@@ -131,7 +131,7 @@ def binarize(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # Without meta.json, the folder is no bitext. So nobody reads incomplete arrays if this process is killed.
+    # Without meta.json, the folder is not a bitext. So nobody reads incomplete arrays if this process is killed.
     (folder / "meta.json").unlink(missing_ok=True)
 
     # 1. encode all pairs, and give each a sort key; big-endian numbers are sorted by their bytes

@@ -6,7 +6,7 @@ The list of subwords, in the order in which they were learned, defines how a wor
     while two neighbours of `symbols` together are a subword:
         merge those two whose union was learned first
 
-A word with a character that is no subword is the unknown word as a whole. Only in scripts without spaces, where a
+A word with a character that is not a subword is the unknown word as a whole. Only in scripts without spaces, where a
 "word" may be a whole clause, are such characters unknown on their own.
 """
 
@@ -38,7 +38,7 @@ _CACHED_WORDS = 1 << 16
 class BytePairEncoder:
     """Segments words into subwords.
 
-    In scripts without spaces, words of any length are segmented, and each stretch of characters that are no subwords
+    In scripts without spaces, words of any length are segmented, and each stretch of characters that are not subwords
     becomes one `unknown_symbol` among the subwords of its word.
     """
 

@@ -59,7 +59,7 @@ class Vocabulary(ABC):
 
     @abstractmethod
     def __contains__(self, word: object) -> bool:
-        """Return whether a word of a text has ids of its own, not that of [UNK]. Special symbols are no such words."""
+        """Return whether a word of a text is known: it has ids, and is not the name of a special symbol."""
 
     @abstractmethod
     def segment(self, tokens: Iterable[str]) -> list[str]:

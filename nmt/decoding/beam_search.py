@@ -210,7 +210,7 @@ def advance_beams(
 class Continuations:
     """The hypotheses that a step has made, K of each sentence, best first.
 
-    Tensors are (B, K) unless another shape is given.
+    Tensors are (B, K) unless a different shape is given.
 
     Attributes:
         batch_indices: the indices of the sentences in the batch of the search, (B,).

@@ -3,7 +3,7 @@
 With subword units, scores and attention of units become those of words (`to_word_scores`).
 
 Shapes: B sentences, S source steps, T target steps; S' words of a source and, if the model reads it, the end symbol; T'
-words of a translation and the end symbol; P positions of the T * B that are no padding; E models.
+words of a translation and the end symbol; P positions of the T * B that are not padding; E models.
 """
 
 from __future__ import annotations

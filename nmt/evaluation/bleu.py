@@ -72,7 +72,7 @@ def multi_bleu() -> BLEU:
 
     In scripts without spaces, each letter is a word. The paper's scores are computed in this way (Sutskever et al.,
     2014, Sec. 3.6). sacrebleu also splits at white space beyond ASCII (no-break spaces). Tokens never contain it, so
-    only untokenized text may have another score.
+    only untokenized text may have a different score.
     """
     metric = BLEU(tokenize="none", lowercase=False, smooth_method="none", force=True)
     metric.tokenizer = _ScoredWords()

@@ -41,7 +41,7 @@ def parse_segments(sgml: bytes) -> list[bytes]:
     slashes = texts_and_slashes[1::2]
     segments = texts_and_slashes[2::4]
     if slashes != [b"", b"/"] * (len(slashes) // 2):
-        raise ValueError("<seg> and </seg> do not take turns")
+        raise ValueError("<seg> and </seg> do not alternate")
     return [_unescape(segment) for segment in segments]
 
 

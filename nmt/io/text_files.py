@@ -193,7 +193,7 @@ def open_lines(path: Path) -> Iterator[LineStream]:
         is_plain = stream is file
         if path.suffix == ".zst" and is_plain:
             # Programs of this project write such files. If the content is not zstd, the file was damaged.
-            raise UserError(f"{path}: no zstd stream; make it again")
+            raise UserError(f"{path}: not a zstd stream; make it again")
         yield LineStream(
             name,
             read=lambda: stream.read1(_CHUNK_BYTES),

@@ -41,7 +41,7 @@ class OutputLayer(BackendModule, ABC):
     def compute_log_probs(self, features: Tensor, vocabulary_size: int) -> Tensor:
         """Return log p of each word that a search may write, (R, V), from the features, (R, F).
 
-        The `unused_ids` take part in the softmax, but are no words of the vocabulary.
+        The `unused_ids` take part in the softmax, but are not words of the vocabulary.
         """
         return self.compute_logits(features).log_softmax(dim=1)[:, :vocabulary_size]
 

@@ -208,7 +208,7 @@ def select_pairs(
         sides: source and target of the shard.
 
     Raises:
-        UserError: the scores belong to another text.
+        UserError: the scores belong to a different text.
     """
     rows = map_array(scores, np.int32)
     line_numbers = compute_global_line(np.arange(len(rows)), shard, threshold.shards[corpus])

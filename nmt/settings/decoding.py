@@ -68,7 +68,7 @@ class ComputeOptions(Settings):
     )
     device: Device | None = Field(
         default=None,
-        description="auto takes the GPU if there is one [default: cpu if the model's settings say so, else auto].",
+        description="auto uses the GPU if there is one [default: cpu if the model's settings say so, else auto].",
     )
     threads: Threads | None = Field(
         default=None, description="CPU threads [default: one for each core]. Last digits may depend on it."
@@ -76,8 +76,8 @@ class ComputeOptions(Settings):
     precision: SearchPrecision | None = Field(
         default=None,
         description="Precision of the matrix products. bf16 and int8 are faster on processors that have instructions "
-        "for them (int8: VNNI, bf16: AVX512-BF16 or AMX); others are refused. tf32 is for GPUs [default: fp32, or on a "
-        "GPU tf32 if the model was trained in it].",
+        "for them (int8: VNNI, bf16: AVX512-BF16 or AMX), and are refused on others. tf32 is for GPUs [default: fp32, "
+        "or on a GPU tf32 if the model was trained in it].",
     )
 
 
@@ -96,12 +96,13 @@ class TranslateOptions(Settings):
     )
     tokenized: bool = Field(
         default=False,
-        description="The text is already tokenized, as by `nmt data tokenize`, and the translation, too. This is so "
-        "for models of such text in any case.",
+        description="The text is already tokenized, as by `nmt data tokenize`; the translation is tokenized, too. "
+        "Models that were trained on tokenized text always work like this.",
     )
     max_words: TokenCount = Field(
         default=100,
-        description="Translate longer lines in pieces of at most this many tokens. If possible, a piece ends with a "
+        description="Maximum number of tokens that are translated together. Longer lines are translated in pieces. If "
+        "possible, a piece ends with a "
         "full stop or comma.",
     )
 

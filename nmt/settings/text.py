@@ -31,7 +31,7 @@ def describe_unknown_language(code: str) -> str:
     """Return the line about a code that Moses' tokenizer has no rules for."""
     moses_codes = dict(zip(_ISO_639_3_CODES.split(), LANGUAGES, strict=True)) | {"jpn": "ja", "kor": "ko"}
     advice = f"; for this language, write {moses_codes[code]}" if code in moses_codes else ""
-    return f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, which are English's{advice}"
+    return f"{code} is not one of Moses' languages: it is tokenized like English{advice}"
 
 
 class Languages(Settings):

@@ -135,7 +135,7 @@ def unpack_model(archive: Path, output: Path) -> Path:
         check_checksums(archive, unpacked_folder)
         model_folder = output / unpacked_folder.name
         if model_folder.exists():
-            raise UserError(f"{model_folder}: already there; move it away or choose another --output")
+            raise UserError(f"{model_folder}: already there; move it away or choose a different --output")
         commit_file(unpacked_folder, model_folder)
     return model_folder
 

@@ -39,7 +39,7 @@ def write_text_settings(folder: Path, settings: TextSettings) -> None:
 def read_text_settings(folder: Path) -> TextSettings:
     """Read the settings for raw text from the folder of a model.
 
-    Raises a UserError, which says how to write them, if they are missing or of another version.
+    Raises a UserError, which says how to write them, if they are missing or of a different version.
     """
     path = folder / TEXT_SETTINGS
     remedy = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"

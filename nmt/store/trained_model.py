@@ -148,7 +148,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 
 
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Raise a UserError if the weights in a model's folder were trained with other vocabularies than `vocabularies`."""
+    """Raise a UserError if the weights in a model's folder were not trained with `vocabularies`."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, KeyError, TypeError, remedy="make or fetch it again"):
         checksums = json.loads(load_metadata(path)["vocabularies"])

@@ -119,7 +119,7 @@ def finished_model_folder(state_folder: Path, key: str) -> Path:
 def copy_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
     """Copy the files of a finished model into a folder, with its current names in settings and summary.
 
-    They are no links: whoever changes an output in place would change the model in the store.
+    They are copies, not links: whoever changes an output in place would otherwise change the model in the store.
 
     Args:
         stored_model: the model's folder in a store.

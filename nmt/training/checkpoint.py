@@ -69,7 +69,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint or a final state. Raises UserError if it is damaged or another kind of file."""
+    """Read a checkpoint or a final state. Raises UserError if it is damaged or a different kind of file."""
     tensors, metadata = load_tensors(path), load_metadata(path)
     if "record" not in metadata:
         raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")

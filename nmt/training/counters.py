@@ -85,7 +85,7 @@ class Counters:
     def from_record(cls, record: dict[str, Any]) -> Counters:
         """Return the counters of a checkpoint, which stores them by name (`dataclasses.asdict`).
 
-        Raises UserError if another version of nmt, which has other counters, wrote the checkpoint.
+        Raises UserError if the checkpoint was written by a version of nmt that has different counters.
         """
         try:
             log_window = LogWindow(**record["log_window"])

@@ -45,7 +45,7 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     summary = summarize_training(trainer, stop_reason)
     check_has_learnt(trainer, summary["dev_nll"])
 
-    # 2. the final state, from which another training can continue
+    # 2. the final state, from which a new training can continue
     trainer.check_before_writing()
     copy_file(list_checkpoints(trainer.state_folder)[-1], folder / FINAL_STATE)
 

@@ -58,7 +58,7 @@ def train_in_store(
             if not list_checkpoints(state_folder):
                 changes = store.describe_changes(name, training_inputs)
                 if changes:
-                    click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
+                    click.echo(f"nmt: {name}: a new training, because {changes}", err=True)
             write_json(state_folder / TRAINING_INPUTS, training_inputs)
 
             # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
@@ -76,5 +76,5 @@ def train_in_store(
             vocabulary_files = (files.source_vocabulary, files.target_vocabulary)
             export_model(model_folder, trainer, vocabulary_files, stop_reason)
             return model_folder
-    # somebody has put another training into the second folder, which is for this end alone
+    # somebody has put a different training into the second folder, which is for this end alone
     raise UserError(f"{state_folder}: holds a different training; delete or rename it to start again")

@@ -70,7 +70,7 @@ def open_data(
 ) -> tuple[Bitext, Bitext, tuple[Vocabulary, Vocabulary]]:
     """Return training text, development text, and both vocabularies, source first.
 
-    Raises UserError if a bitext was altered, or was binarized with another vocabulary.
+    Raises UserError if a bitext was altered, or was binarized with a different vocabulary.
     """
     source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
     train_bitext, dev_bitext = Bitext.open(train), Bitext.open(dev)
@@ -84,7 +84,7 @@ def load_initial_weights(
 ) -> None:
     """Load the weights of the finished model in `folder` into a new model.
 
-    Raises UserError if that model has weights of other shapes, or other vocabularies than `vocabularies`.
+    Raises UserError if the shapes of that model's weights differ, or its vocabularies differ from `vocabularies`.
     """
     check_vocabularies(folder, vocabularies)
     try:
@@ -232,7 +232,7 @@ class Trainer:
             self._validate_and_keep()
 
     def _continue_from(self, final_state: Path) -> None:
-        """Begin where another run has ended. Raises a UserError if that run had other settings or other text."""
+        """Begin where a different run has ended. Raises a UserError if its settings or its text were different."""
         checkpoint = read_checkpoint(final_state)
 
         # Both runs must have the same inputs, but for what each of them begins with.
@@ -251,7 +251,7 @@ class Trainer:
         self.counters.most_reached_at = 0
 
     def _check_same_training(self, checkpoint: Checkpoint) -> None:
-        """Raise a UserError if a checkpoint in the state folder is of a training with other settings or other text."""
+        """Raise a UserError if a checkpoint in the state folder is of a training with different settings or text."""
         changes = describe_differences(checkpoint.record["facts"], self.training_inputs)
         if changes:
             raise RecurringError(
@@ -269,7 +269,7 @@ class Trainer:
             is_past_end |= counters.most_validations_without_gain > patience or not has_just_ended
         if is_past_end:
             raise PastTheEnd(
-                f"{self.state_folder}: the training in it has gone on beyond the end that the settings ask for"
+                f"{self.state_folder}: the training in it is already beyond the end that the settings ask for"
             )
 
     def _restore(self, checkpoint: Checkpoint) -> None:

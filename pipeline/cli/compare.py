@@ -17,7 +17,7 @@ from nmt.cli.options import EXISTING_FOLDER
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Number of sentences to show: half of them the first system translates better, half the second.",
+    help="Number of sentences to show. In one half the first system is better, in the other half the second.",
 )
 def compare(results: Path, first_system: str, second_system: str, sentences: int) -> None:
     """Show the translations of two systems side by side, those that differ most in sentence BLEU first.

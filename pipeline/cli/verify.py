@@ -19,14 +19,14 @@ from nmt.errors import printable
     "--output",
     type=FOLDER,
     metavar="FOLDER",
-    help="Also write the tables and figures that were computed again to this folder.",
+    help="Also write the recomputed tables and figures to this folder.",
 )
 @click.option(
     "--models",
     type=EXISTING_FOLDER,
     metavar="FOLDER",
-    help="Also translate 50 sentences of each file again with the models in this folder, and compute their development "
-    "NLL again. A model has the name of its run: FOLDER/rnnsearch-50.",
+    help="Also repeat 50 translations of each file with the models in this folder (such as FOLDER/rnnsearch-50), and "
+    "recompute their development NLL.",
 )
 def verify(results: Path, archives: Path | None, output: Path | None, models: Path | None) -> None:
     """Check that the files of RESULTS are unchanged, and that the tables follow from the replication package.
@@ -35,9 +35,9 @@ def verify(results: Path, archives: Path | None, output: Path | None, models: Pa
         nmt verify results/packages/demo
 
     Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
-    models were trained and the translations decoded. Tables and alignment error rates are computed again, and must be
-    equal to the byte. So must the test text, if its source is available. The package itself is its author's word;
-    --models translates again. The command prints a line for each problem, and its exit code is 1 if there is one.
+    models were trained and the translations made. Tables, alignment error rates and, if its source is available, the
+    test text are made again, and must be identical. This does not show that the author was honest; --models also
+    checks the translations. The command prints a line for each problem, and its exit code is 1 if there is one.
     """
     from pipeline.results.verify import verify_results
 

@@ -26,7 +26,7 @@ def check_address(url: str) -> str:
     """Return an address or the path of a folder unchanged.
 
     Raises:
-        ValueError: it is no valid address, such as http://[x/
+        ValueError: it is not a valid address, such as http://[x/
     """
     urlsplit(url)  # for its error
     return url
@@ -144,7 +144,9 @@ class Corpus(Settings):
         if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
         if self.grammar is not None and (self.pairs is not None or self.tokenized):
-            raise ValueError("a corpus with `grammar` has no other `pairs` than its own, and no `tokenized`")
+            raise ValueError(
+                "a corpus with `grammar` cannot have `tokenized`, or `pairs` outside of `grammar`"
+            )
         return self
 
 

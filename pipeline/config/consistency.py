@@ -251,7 +251,7 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
         if base is None:
             continue
         if base == name or config.models[base].continue_from:
-            text = f"found {format_value(base)}, expected a different model, whose own training starts anew"
+            text = f"found {format_value(base)}, expected a different model that does not itself continue one"
             yield Problem(("models", name, "continue_from"), text)
         else:
             yield from _check_continuation(config, name, base)
@@ -277,14 +277,14 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     updates = config.models[name].training.updates
     base_updates = config.models[base].training.updates
     if updates <= base_updates:
-        text = f"found {updates}, expected more than the {base_updates} of {base}: they count from the start"
+        text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
 
 
 def _check_initial_weights(config: Config) -> Iterator[Problem]:
     """Check that the models are trained if they are to begin with the weights of another model."""
     if config.init_from and config.pretrained.models:
-        yield Problem(("init_from",), "expected null, since `pretrained` models are not trained")
+        yield Problem(("init_from",), "expected null, because `pretrained` models are not trained")
 
 
 def _check_grammar(config: Config) -> Iterator[Problem]:

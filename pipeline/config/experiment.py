@@ -76,7 +76,7 @@ def find_missing_data(config: Config, with_dev: bool) -> list[str]:
 def find_missing_files(config: Config) -> list[str]:
     """Return a line for each of the user's own files that this run reads and that is missing."""
     return [
-        f"{key}: {file}: no such file; a relative path starts at the file that states it"
+        f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
         for key, file in collect_user_files(config)
         if not Path(file).is_file()
     ]

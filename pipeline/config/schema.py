@@ -145,7 +145,7 @@ class Config(Settings):
     release: Release
     """releases/RUN.tar.zst, archives of models for others (`snakemake releases`)."""
     resources: ClusterResources
-    """Requests of the jobs to a scheduler. No result depends on them, and no job runs again after a change."""
+    """Requests of the jobs to a scheduler. No result depends on them, and no job is repeated after a change."""
 
     @property
     def measures_moses(self) -> bool:

@@ -49,7 +49,7 @@ class VocabularySettings(Settings):
     words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]
     """Number of most frequent words in each language."""
     target_words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)] | None = None
-    """Another number of words for the target language. null: the same number."""
+    """Number of words for the target language, if it differs. null: the same number."""
     subwords: bool = False
     """Cut words into subword units (docs/own-text.md#subword-units), whose number is then `words`."""
     specials_included: bool

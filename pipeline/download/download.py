@@ -184,7 +184,7 @@ class _Transfer:
     def _copy(self, path: Path) -> None:
         """Copy a file of this machine, always from its beginning.
 
-        The copy is no link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the
+        The copy is not a link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the
         user's file. And if the user changed the file, the archive would change after its checksums were compared.
         """
         if not path.is_file():
@@ -229,7 +229,7 @@ class _Transfer:
         """Make one request for the missing bytes, or for the whole file if no checksum would show wrong bytes.
 
         Raises:
-            BrokenOffError: the connection ended early; another request may complete the file.
+            BrokenOffError: the connection ended early; a further request may complete the file.
             SourceError: this source does not have the file.
         """
         start = self._size() if _has_checksum(self.source) else 0
@@ -246,7 +246,7 @@ class _Transfer:
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 # Other bytes would make the partial file grow without end if each request ends early.
                 self.partial_file.unlink(missing_ok=True)
-                raise BrokenOffError("another range than requested")
+                raise BrokenOffError("not the range that was requested")
 
             # the announced size, if there is one
             length = response.raw.length_remaining

@@ -135,7 +135,7 @@ def _check_text(text: _ExtractedText, pairs: int | None) -> None:
     """Raise a UserError unless a text has lines, the expected checksum, and the expected number of lines if any."""
     if not text.line_count:
         raise UserError(f"{text.side}: holds no lines; check archive and member")
-    remedy = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
+    remedy = "a different version of the text; get the archive elsewhere, or correct the corpus in the config"
     expected_md5 = text.side.md5
     if expected_md5 not in (None, text.md5):
         raise UserError(f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {remedy}")

@@ -259,7 +259,7 @@ class Derivation:
             object_end = self.choose_end(english_end, object_fraction)
             french += self.generate_simple_phrase("thing", object_end, negated=polarity != "positive").french
 
-        # 2. the recipient, if it is no pronoun
+        # 2. the recipient, if it is not a pronoun
         if not recipient:
             french += self.generate_word("to", "à")
             french += self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french

@@ -39,7 +39,7 @@ def contract_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
             word = CONTRACTIONS[word, next_word]
             links += next_links
 
-        # 2. some words have another form before a vowel
+        # 2. some words have a different form before a vowel
         if reversed_words:
             word = _elide_word(word, reversed_words[-1][0])
         reversed_words.append((word, links))

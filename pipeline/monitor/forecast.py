@@ -53,7 +53,7 @@ def estimate_training_times(states: RunStates, runs: Iterable[str]) -> list[Trai
 
 
 def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
-    """Return the remaining training of a run, at its own rate, or that of a similar one, or that of the settings."""
+    """Return the remaining training of a run, at its rate, the rate of a similar run, or the rate in the settings."""
     models, state = states.config.models, states[name]
     run, entry = state.run, models[state.run.model]
 
@@ -70,7 +70,7 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     end_update = count_planned_updates(entry.training, state.status.updates_per_epoch)
     updates = max(0, end_update - max(state.status.update, start_update))
 
-    # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
+    # 3. the rate of the run, of the run that it continues, or of the same model with a different seed
     similar_runs = [name]
     if run.base:
         similar_runs.append(run.base)

@@ -13,7 +13,7 @@ from nmt.settings.base import suggest_name
 from pipeline.monitor.jobs import Job
 
 UNKNOWN_MEMORY_MB = 1
-"""The memory that Slurm states of a node whose memory is not configured."""
+"""The memory that Slurm reports for a node whose memory is not configured."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     if resources.get("gpu"):
         groups = [group for group in groups if group.gpu_types]
         if not groups:
-            yield f"jobs with a GPU: no node of {location} has one, as sinfo tells: set another slurm_partition"
+            yield f"jobs with a GPU: no node of {location} has one, says sinfo: set a different slurm_partition"
             return
         gpu_model = resources.get("gpu_model", "")
         known_types = sorted(frozenset().union(*(group.gpu_types for group in groups)) - {""})

@@ -135,12 +135,12 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
 
 def _explain_new_training(states: RunStates, run: str) -> list[str]:
-    """Return a line if a run was trained before, but with other settings or other prepared text."""
+    """Return a line if a run was trained before, but with different settings or different prepared text."""
     state = states[run]
     if state.model is None or state.folder:
         return []
     change = TrainingStore(states.experiment.store).describe_changes(run, state.model.training_inputs)
-    return [f"{run}: a new training, since {change}"] if change else []
+    return [f"{run}: a new training, because {change}"] if change else []
 
 
 def _format_bytes(size: int) -> str:

@@ -103,7 +103,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     elif checkpoint_update is not None or holder:
         state, note = "stopped", f"resumes after update {checkpoint_update or 0:,}"
     elif (experiment.model(run.name) / WEIGHTS).is_file():
-        state, note = "outdated", "models/ has the model of other settings or text"
+        state, note = "outdated", "the model in models/ was trained with different settings or text"
     else:
         state = "waiting"
 

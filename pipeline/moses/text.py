@@ -10,7 +10,7 @@ from nmt.io.text_files import read_pairs, write_lines
 from pipeline.preparation import SideFiles
 
 RESERVED = re.compile(r"[|<[]")
-"""Characters of Moses' own notation. Its tokenizer writes them in another form."""
+"""Characters of Moses' own notation. Its tokenizer writes them in a different form."""
 
 
 def write_text(

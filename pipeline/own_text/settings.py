@@ -227,7 +227,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
     # 1. pairs that are left out, and sides that are out of step
     statistics = text.statistics
     if statistics.repeated:
-        lines.append(f"{statistics.repeated:,} training pairs are equal to an earlier one, and count again")
+        lines.append(f"{statistics.repeated:,} training pairs repeat an earlier one; all of them are kept")
     if statistics.one_sided:
         lines.append(f"{statistics.one_sided:,} pairs have an empty side: no model is trained on them")
     if statistics.left_out:
@@ -248,7 +248,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         return lines
     if proposal.subwords:
         lines += [
-            f"{code} has no spaces between words: BLEU counts letters, and attention is that of clauses"
+            f"{code} has no spaces between words: BLEU counts letters, and attention is between clauses"
             for code in raw_languages
             if code in UNSEGMENTED_LANGUAGES
         ]

@@ -1,4 +1,4 @@
-"""Where a published text differs from the one that is made again."""
+"""Where a published text differs from the recomputed one."""
 
 from collections.abc import Iterable
 from itertools import zip_longest
@@ -16,7 +16,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: what the message says about the line that was made again, such as "comes from its source".
+        origin: what the message says about the recomputed line, such as "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):

@@ -1,6 +1,6 @@
 """Whether the runs of a package are consistent: summaries with settings and histories, and the runs with each other.
 
-Nobody can compute these numbers again without the training, but a package states most of them twice.
+Nobody can recompute these numbers without the training, but a package contains most of them twice.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,7 @@ from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
-UNPROVEN = (
-    "the package itself (its settings, vocabularies, trainings and translations), figures and pages, which are their"
-    " author's word"
-)
+UNPROVEN = "whether the package itself is honest (settings, vocabularies, trainings, translations), figures and pages"
 """What `nmt verify` does not prove, as its conclusion says (docs/publishing.md)."""
 
 
@@ -34,7 +31,7 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         yield from _list_differences(path, summary, settings_path, settings.summary_fields())
         if not _can_end(settings.training, summary):
             end = f"{summary['updates']:,} updates, stopped by {summary['stopped_by']}"
-            yield f"{path}: {end}: a training with the settings in {settings_path} ends otherwise"
+            yield f"{path}: {end}: a training with the settings in {settings_path} does not end like this"
         yield from _compare_with_history(path, summary, inputs.package.run_file(name, HISTORY))
         runs.append((path, summary, settings))
 

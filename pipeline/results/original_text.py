@@ -1,4 +1,4 @@
-"""The text of a package's sets, made again from its origin: the project's grammar, or downloaded archives."""
+"""The text of a package's sets, recreated from its origin: the project's grammar, or downloaded archives."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -25,7 +25,7 @@ class MissingArchiveError(UserError):
 
 
 def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Path | None) -> list[Path]:
-    """Make the text of a set again, and return the folders of its corpora: raw text, tokens and gold alignments.
+    """Recreate the text of a set, and return the folders of its corpora: raw text, tokens and gold alignments.
 
     Args:
         inputs: the package.
@@ -84,7 +84,7 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
         # A package from elsewhere may ask for a text without end.
         if grammar.pairs > MAX_PAIRS:
             raise UserError(
-                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}; at most {MAX_PAIRS:,} are made again"
+                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}; at most {MAX_PAIRS:,} are recreated"
             )
         write_corpus(
             config.grammar,

@@ -194,7 +194,7 @@ class Paper(_Entry):
             if isinstance(claim, AscendingNumbers):
                 spec = self.tables.get(claim.table)
                 if not isinstance(spec, TrainingTable | PerplexityTable):
-                    raise ValueError(f"claims.{name}: {claim.table} is no table of training or perplexity")
+                    raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
         return self
 
     def label_system(self, name: str) -> str:

@@ -47,7 +47,7 @@ def unpack_run(archive: Path, folder: Path) -> None:
     """Unpack the archive of a run into an experiment.
 
     Raises:
-        UserError: it is no such archive, it is damaged, or it has anything but plain files of a run.
+        UserError: it is not such an archive, it is damaged, or it has anything but plain files of a run.
     """
     with (
         errors_as_user_error(archive, tarfile.TarError, ZstdError, remedy="copy it again"),

@@ -36,7 +36,7 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 
 
 def check_training_text(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for training or development text, or a vocabulary, that was made with other settings."""
+    """Yield a line for training or development text, or a vocabulary, that was made with different settings."""
     config, package = inputs.config, inputs.package
     meta_files = {split: package.bitext_meta(split) for split in ("train", "dev")}
     metas = {split: read_settings(Meta, file) for split, file in meta_files.items()}
@@ -46,7 +46,7 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
         expected_settings = get_bitext_settings(config, split)
         changes = describe_differences(flatten(meta.settings), flatten(expected_settings))
         if changes:
-            yield f"{meta_files[split]}: text of other settings: {changes}"
+            yield f"{meta_files[split]}: text that was made with different settings: {changes}"
 
     # vocabularies of that text, with the number of words that the settings say
     languages = (config.languages.source, config.languages.target)
@@ -77,7 +77,7 @@ def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
 
 
 def check_trainings(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each run that was trained with other settings, text or base than the package says."""
+    """Yield a line for each run that was not trained with the package's settings, text and base."""
     config, package = inputs.config, inputs.package
     train, dev = (read_settings(Meta, package.bitext_meta(split)) for split in ("train", "dev"))
     checksums = data_checksums(train, dev)
@@ -96,9 +96,9 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
             summary["data"] | {"pairs": summary["train_pairs"]}, data | {"pairs": train.pairs}
         )
         if settings_changes:
-            yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {settings_changes}"
+            yield f"{package.configuration}: its settings of {run.name} differ from {settings_file}: {settings_changes}"
         elif data_changes:
-            yield f"{summary_file}: trained on other text than the package has: {data_changes}"
+            yield f"{summary_file}: not trained on the package's text: {data_changes}"
         elif summary["key"] != find_expected_model(config, run, checksums, initial_weights).key:
             yield f"{summary_file}: a training with these settings, texts and bases has a different key"
 
@@ -118,7 +118,7 @@ def _deciding_fields(run: ModelRun) -> dict[str, Any]:
 
 
 def check_translations(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each file of translations that was made with other settings or weights than its system has."""
+    """Yield a line for each file of translations that was not made with the settings and weights of its system."""
     package = inputs.package
     checksums = {run: read_json(package.run_file(run, SUMMARY))["weights"] for run in inputs.runs}
     for system in inputs.systems.values():
@@ -130,13 +130,13 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
             decoding = Decoding.model_validate(provenance["settings"])
             changes = describe_differences(decoding.deciding_fields(), expected_fields)
             if changes:
-                yield f"{package.configuration}: other decoding of {system.name} than in {file}: {changes}"
+                yield f"{package.configuration}: the decoding of {system.name} differs from {file}: {changes}"
             if provenance["mode"] != mode:
-                yield f"{file}: of another column of Table 1 than {translations}"
+                yield f"{file}: does not belong to the same column of Table 1 as {translations}"
             if [model["sha256"] for model in provenance["models"]] != member_checksums:
-                yield f"{file}: made with other weights than the summaries of its models name"
+                yield f"{file}: not made with the weights that the summaries of its models name"
             if [model["name"] for model in provenance["models"]] != list(system.members):
-                yield f"{file}: other models than {package.configuration} says of {system.name}"
+                yield f"{file}: its models differ from {package.configuration} ({system.name})"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
@@ -157,7 +157,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
             if counts != expected_counts[mode]:
                 yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
             if read_provenance(file)["sentences"] != len(counts):
-                yield f"{provenance_path(file)}: another number of sentences than {file} has"
+                yield f"{provenance_path(file)}: its number of sentences differs from {file}"
 
 
 def check_alignments(inputs: Inputs) -> Iterator[str]:
@@ -168,7 +168,7 @@ def check_alignments(inputs: Inputs) -> Iterator[str]:
         expected_words = [(split_words(source), split_words(target)) for source, target in read_pairs(*sides)]
         words = [(record.source, record.target) for record in read_translations(file)]
         if words != expected_words:
-            yield f"{file}: attention of other words than those of the test text"
+            yield f"{file}: its attention is not of the words of the test text"
 
 
 def describe_unknown_code(inputs: Inputs) -> str:

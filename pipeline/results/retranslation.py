@@ -1,4 +1,4 @@
-"""Whether a package follows from given models: some sentences are translated again, and development NLL is computed.
+"""Whether a package follows from given models: some translations are repeated, and development NLL is computed.
 
 The last digits of a matrix product depend on processor, GPU and precision, and so do scores. Two hypotheses with almost
 the same score may then change places. So a translation that is not the new one is right, too, if the model gives it
@@ -35,7 +35,7 @@ from pipeline.results.package import MODES
 from pipeline.results.ro_crate import RECORD
 
 SENTENCES = 50
-"""Number of sentences of each file of translations that are translated again."""
+"""Number of repeated translations in each file."""
 SCORE_TOLERANCE = 0.01
 """Difference in the log-probability of a word, in nats, that processors, tf32 and weights in 16 bits may cause."""
 NLL_TOLERANCE = 1e-3
@@ -59,9 +59,9 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
             continue
         summary_file, settings_file = (inputs.package.run_file(run, name) for name in (SUMMARY, SETTINGS))
         if read_json(summary_file)["weights"] not in list_weights_checksums(folder):
-            yield f"{folder / WEIGHTS}: other weights than those that {summary_file} names"
+            yield f"{folder / WEIGHTS}: its checksum differs from {summary_file}"
         if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
-            yield f"{folder / SETTINGS}: other settings than {settings_file}"
+            yield f"{folder / SETTINGS}: its settings differ from {settings_file}"
 
 
 def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
@@ -87,17 +87,17 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         if differences:
             first_record, first_difference = differences[0]
             count = f"{len(differences)} of {len(sample)} sentences"
-            yield f"{file}: {count} are not the models'; sentence {first_record.line + 1}: {first_difference}"
+            yield f"{file}: the models do not confirm {count}; sentence {first_record.line + 1}: {first_difference}"
 
 
 def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str]:
-    """Yield a line if a model has other vocabularies, or another number of weights, than the package says."""
+    """Yield a line if a model's vocabularies, or its number of weights, differ from the package."""
     languages = inputs.config.languages
     vocabularies = {languages.source: model.source_vocabulary, languages.target: model.target_vocabulary}
     for language, vocabulary in vocabularies.items():
         file = inputs.package.vocabulary(language)
         if vocabulary.sha256 != Vocabulary.read(file).sha256:
-            yield f"{file}: another vocabulary than that of {run}"
+            yield f"{file}: differs from the vocabulary of {run}"
     summary_file = inputs.package.run_file(run, SUMMARY)
     weight_count = sum(weight.numel() for weight in model.network.parameters())
     if read_json(summary_file)["parameters"] != weight_count:
@@ -109,7 +109,7 @@ def _compare_translations(
 ) -> Iterator[tuple[TranslationRecord, str]]:
     """Yield each published translation that the models do not make, with the difference."""
     sentences = [Sentence(record.line, record.source, record.target) for record in records]
-    new_entries = translate_sentences(translator, sentences, label="translate again")
+    new_entries = translate_sentences(translator, sentences, label="repeat translations")
 
     # the log-probability of each published translation; without the end symbol if it is unfinished
     pairs = [(record.source, record.target) for record in records]
@@ -160,7 +160,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
     )
     meta_file = package.bitext_meta("dev")
     if bitext.meta.sha256 != read_settings(Meta, meta_file).sha256:
-        raise UserError(f"{meta_file}: the ids of another text than the development text")
+        raise UserError(f"{meta_file}: these are not the ids of the development text")
     return bitext
 
 

@@ -109,7 +109,7 @@ def find_false_entries(inputs: Inputs, crate: Mapping[str, Entity], files: Seque
         for name, value in entity.items():
             if name not in own_values and published_entity.get(name) != value:
                 found = shorten(repr(published_entity.get(name)))
-                yield f"{inputs.package.folder / RECORD}: {identifier}: {name} is {found}, not as the package says"
+                yield f"{inputs.package.folder / RECORD}: {identifier}: {name} is {found}, unlike the package"
                 break
 
 

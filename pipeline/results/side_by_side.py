@@ -55,7 +55,7 @@ def _read_system(inputs: Inputs, system: str) -> list[str]:
     if system in plain_text_files:
         return list(read_lines(plain_text_files[system]))
     known_names = ", ".join([*inputs.systems, *plain_text_files])
-    raise UserError(f"{system}: no system of these results; they have {known_names}")
+    raise UserError(f"{system}: not a system of these results, which have {known_names}")
 
 
 def format_side_by_side(
@@ -63,8 +63,8 @@ def format_side_by_side(
 ) -> str:
     """Return as text how often each system is better, and the sentences with the greatest differences.
 
-    Half of the sentences are those that the first system translates better, half those of the second. If the stream is
-    a terminal, lines are wrapped, and words that the reference does not have are red.
+    The first system translates half of the sentences better, the second the other half. If the stream is a terminal,
+    lines are wrapped, and words that the reference does not have are red.
     """
     # the sentences that each system translates better, the greatest difference first
     by_difference = sorted(sentences, key=lambda sentence: sentence.difference)

@@ -45,7 +45,7 @@ NOT_RECORDED = (RECORD, "README.md")
 class Verdict:
     """The result of a verification, which its steps fill.
 
-    problems: one line each. notes: lines about facts that are no problems. conclusion: a line about what was checked.
+    problems: one line each. notes: lines about facts that are not problems. conclusion: a line about what was checked.
     unknown_code: a line about results of code that no commit has, or "". inputs: the package, unless it has files that
     are not read.
     """
@@ -104,31 +104,31 @@ def verify_results(
     verdict.problems += unreadable_files
     if not unreadable_files:
         verdict.inputs = Inputs(ReplicationPackage(results))
-        with verdict.errors_as_problem("nothing can be made again"):
+        with verdict.errors_as_problem("nothing can be recomputed"):
             _check_package(verdict.inputs, files, scratch, archives, verdict)
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.inputs)
         if not verdict.problems:  # otherwise, the record of other files would have other entries
-            with verdict.errors_as_problem("the record cannot be made again"):
+            with verdict.errors_as_problem("the record cannot be recomputed"):
                 recorded_files = [results / name for name in checksums]
                 verdict.problems += find_false_entries(verdict.inputs, crate, recorded_files)
         if models:
-            with verdict.errors_as_problem(f"{models}: nothing can be translated again"):
+            with verdict.errors_as_problem(f"{models}: no translation can be repeated"):
                 _check_models(verdict.inputs, models, scratch, archives, verdict)
         if output:
             with verdict.errors_as_problem(f"{output}: tables and figures cannot be written"):
                 write_tables_and_figures(verdict.inputs, output)
 
-    # 3. notes: files without a checksum, unknown code, and other versions of code and packages
+    # 3. notes: files without a checksum, unknown code, and different versions of code and packages
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
         verdict.notes.append(f"{results / name}: not in the record")
     if verdict.unknown_code:
         verdict.notes.append(verdict.unknown_code)
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
-    verdict.conclusion += f"; taken on trust: {UNPROVEN}"
+    verdict.conclusion += f"; not checked: {UNPROVEN}"
     if not models:
-        verdict.conclusion += "; --models FOLDER translates some sentences again"
+        verdict.conclusion += "; --models FOLDER repeats some translations"
     return verdict
 
 
@@ -156,8 +156,8 @@ def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
         name, recorded_version = entity["name"], entity["softwareVersion"]
         version = versions.get(name, recorded_version)  # a package that is not installed is not compared
         if version != recorded_version:
-            comparison = f"made with {name} {recorded_version}, here is {name} {version}"
-            yield f"the tables were {comparison}: numbers may differ for that"
+            comparison = f"made with {name} {recorded_version}, but this is {name} {version}"
+            yield f"the tables were {comparison}: numbers may differ for this reason"
 
 
 # --- what follows from the package ------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
 def _check_package(
     inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, verdict: Verdict
 ) -> None:
-    """Check settings, tables and text of a package, and add to the conclusion what was made again.
+    """Check settings, tables and text of a package, and add to the conclusion what was recomputed.
 
     files: names of the plain files of the results. scratch, archives: as for `verify_results`.
     """
@@ -180,11 +180,11 @@ def _check_package(
     table_files = _compare_tables(inputs, files, verdict)
     remade_sets = []
     for set_name in inputs.sets:
-        with verdict.errors_as_problem(f"the {set_name} text cannot be made again"):
+        with verdict.errors_as_problem(f"the {set_name} text cannot be recreated"):
             try:
                 corpus_folders = make_original_text(inputs, set_name, scratch, archives)
             except MissingArchiveError as error:
-                verdict.notes.append(f"the {set_name} text is not made again: {error}")
+                verdict.notes.append(f"the {set_name} text is not recreated: {error}")
             else:
                 verdict.problems += compare_text(inputs, set_name, corpus_folders)
                 remade_sets.append(set_name)
@@ -195,15 +195,15 @@ def _check_package(
         if belongs_to_package(name):
             continue
         if name.endswith(_TABLE_EXTENSIONS):
-            reason = f"{package.configuration} asks for no such table, so it is not made again"
+            reason = f"{package.configuration} does not ask for this table, so it is not recomputed"
             verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
         else:
             unproven_files.append(name)
     if unproven_files:
         verdict.notes.append(f"known by checksum alone: {', '.join(unproven_files)}")
 
-    text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
-    verdict.conclusion += f"; {len(table_files)} files of tables made again identically{text}"
+    text = f"; recreated {' and '.join(remade_sets)} text is identical" if remade_sets else ""
+    verdict.conclusion += f"; {len(table_files)} recomputed files of tables are identical{text}"
 
 
 def _check_models(
@@ -218,26 +218,28 @@ def _check_models(
         raise UserError(f"none of its folders is a model of the package: {', '.join(inputs.runs)}")
     verdict.problems += retranslation.find_other_models(inputs, models)
     for system in systems:
-        with verdict.errors_as_problem(f"{system.name} cannot translate again"):
+        with verdict.errors_as_problem(f"translations of {system.name} cannot be repeated"):
             verdict.problems += retranslation.translate_again(inputs, system, models)
-    verdict.conclusion += f"; {retranslation.SENTENCES} sentences of each file by {len(systems)} of "
-    verdict.conclusion += f"{len(inputs.systems)} systems translated again"
+    verdict.conclusion += (
+        f"; repeated {retranslation.SENTENCES} translations in each file of {len(systems)} of "
+    )
+    verdict.conclusion += f"{len(inputs.systems)} systems"
 
     if inputs.config.pretrained.models:
         return  # their development text is not in the package
     try:
         dev_text = retranslation.binarize_dev_text(inputs, scratch, archives)
     except MissingArchiveError as error:
-        verdict.notes.append(f"the development NLL is not computed again: {error}")
+        verdict.notes.append(f"the development NLL is not recomputed: {error}")
         return
     for system in systems:
         if system.name in inputs.runs:
             verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
-    verdict.conclusion += ", and development NLL computed again"
+    verdict.conclusion += ", and recomputed their development NLL"
 
 
 def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:
-    """Make each table again, and report its first file that differs. Return the names of all files."""
+    """Recompute each table, and report its first file that differs. Return the names of all files."""
     makers = list_text_files(inputs)
     differing_tables = set()
     for name, make_content in makers.items():
@@ -245,7 +247,7 @@ def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[s
         if table in differing_tables:
             continue  # if the CSV of a table differs, so do its other forms
         problem_count = len(verdict.problems)
-        with verdict.errors_as_problem(f"{name} cannot be made again"):
+        with verdict.errors_as_problem(f"{name} cannot be recomputed"):
             verdict.problems += _compare_file(inputs.package.folder / name, make_content(), name in files)
         if len(verdict.problems) > problem_count:
             differing_tables.add(table)
@@ -253,7 +255,7 @@ def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[s
 
 
 def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
-    """Return a line if a published file is missing, or differs from `content`, which was made again."""
+    """Return a line if a published file is missing, or differs from `content`, which was recomputed."""
     if not is_published:
         return [f"{file}: missing, but the settings ask for it"]
     new_bytes = content.encode()
@@ -261,13 +263,13 @@ def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
         return []
     lines = content.removesuffix("\n").split("\n")
     problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
-    return problems or [f"{file}: other line ends than in the file that is made again"]
+    return problems or [f"{file}: its line ends differ from the recomputed file"]
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if a package has other settings than an experiment of the checkout (`find_experiment`).
+    """Return a line if the settings of a package differ from an experiment of the checkout (`find_experiment`).
 
-    This finds settings that were edited to ask for fewer tables or for other test text.
+    This finds settings that were edited to ask for fewer tables or for a different test text.
     """
     name, differences = find_experiment(config, results)
     if not differences:

@@ -203,7 +203,7 @@ def test_touched_text_of_other_settings_makes_no_tables(tmp_path: Path) -> None:
     run.call("--touch", settings="vocabulary: {words: 200}")
     files = [str(tmp_path / name) for name in ("tiny.yaml", "use.yaml", "more.yaml")]
     result = snakemake(tmp_path, "-R", "package_results", "--cores", "2", "--configfile", *files)
-    assert result.returncode != 0 and "config.json: of other settings" in result.stdout
+    assert result.returncode != 0 and "config.json: made with different settings" in result.stdout
 
 
 def test_another_text_under_an_older_date_is_another_training(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def renew_record(results: Path) -> None:
 def test_untouched_results(results: Path) -> None:
     found = verify(results)
     assert not found.problems
-    made = re.search(r"(\d+) files of tables made again identically; test text made again", found.conclusion)
+    made = re.search(r"(\d+) recomputed files of tables are identical; recreated test text", found.conclusion)
     assert made and int(made[1]) >= len(TABLES)
     (alone,) = (note for note in found.notes if note.startswith("known by checksum"))
     named = set(alone.partition("alone: ")[2].split(", "))
@@ -169,7 +169,7 @@ def test_altered_and_missing_files(results: Path) -> None:
     for path in names:
         assert f"{path}: altered: sha256 " in result.stdout
     # nothing is made again from such files
-    assert "cannot be made again: " in result.stdout and " is written, " not in result.stdout
+    assert "cannot be recomputed: " in result.stdout and " is written, " not in result.stdout
     assert f"{results}/figure3.pdf: missing, but in the record" in result.stdout
     assert f"note: {results}/notes.txt: not in the record" in result.stderr
     assert "note: the tables were made with nmt 0.0.9" in result.stderr
@@ -188,10 +188,12 @@ def test_altered_settings_and_weights_are_found(results: Path) -> None:
     renew_record(results)
     found = find_problems(results)
     named = f"{results}/translations/test/{{}}.all.provenance.json"
-    others = f"{named.format('rnnsearch-50')}: made with other weights than the summaries of its models name"
+    others = (
+        f"{named.format('rnnsearch-50')}: not made with the weights that the summaries of its models name"
+    )
     assert others in found
     for says in (
-        f"{results}/runs/rnnsearch-50/settings.json says: training.learning_rate was 0.01 and is now 1.0",
+        f"{results}/runs/rnnsearch-50/settings.json: training.learning_rate was 0.01 and is now 1.0",
         f"{named.format('rnnencdec-50')}: beam was {beam} and is now {beam + 1}",
         f"{named.format('both')}: beam was 3 and is now 4",
     ):
@@ -210,7 +212,7 @@ def test_other_text_and_fewer_sentences_are_found(results: Path) -> None:
     write_json(provenance_path(translations), provenance)
     renew_record(results)
     found = find_problems(results)
-    assert any("text of other settings: vocabulary.words" in line for line in found)
+    assert any("text that was made with different settings: vocabulary.words" in line for line in found)
     assert any(line.startswith(f"{translations}: its sentences") for line in found)
 
 
@@ -223,7 +225,7 @@ def test_translations_without_setting_are_noted(results: Path) -> None:
 def test_models_translate_again(results: Path, finished: Path) -> None:
     found = verify(results, models=finished / "models")
     assert not found.problems
-    assert "by 6 of 6 systems translated again, and development NLL computed again" in found.conclusion
+    assert "of 6 of 6 systems, and recomputed their development NLL" in found.conclusion
 
 
 def test_forged_translations_and_trainings_are_found_by_models(results: Path, finished: Path) -> None:
@@ -241,7 +243,7 @@ def test_forged_translations_and_trainings_are_found_by_models(results: Path, fi
 
     problems = find_problems(results, models=finished / "models")
     (line,) = (line for line in problems if line.startswith(f"{path}: "))
-    count = re.search(r": (\d+) of 50 sentences are not the models'; .*: its log-probability is ", line)
+    count = re.search(r": the models do not confirm (\d+) of 50 sentences; .*: its log-probability is ", line)
     assert count and int(count[1]) > 40
     assert any(line.startswith(f"{summary}: not the number of the model's weights") for line in problems)
     assert any(line.startswith(f"{summary}: dev_nll is ") and "the model's is" in line for line in problems)
@@ -252,7 +254,7 @@ def test_other_models_are_found(results: Path, finished: Path, tmp_path: Path) -
         shutil.copytree(finished / "models" / other_run, tmp_path / "models" / run)
     found = verify(results, models=tmp_path / "models")
     weights = tmp_path / "models/rnnsearch-50/model.safetensors"
-    assert found.problems[0].startswith(f"{weights}: other weights than those that ")
+    assert found.problems[0].startswith(f"{weights}: its checksum differs from ")
     assert not any("rnnencdec" in line for line in found.problems)
 
 

@@ -123,5 +123,5 @@ def test_fetch_uv_checks_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     fetch_uv.main(tmp_path / "uv")
     assert (tmp_path / "uv").read_text() == wheels[1].name and os.access(tmp_path / "uv", os.X_OK)
     wheels[1].write_bytes(b"another")
-    with pytest.raises(OSError, match=r"another SHA-256"):
+    with pytest.raises(OSError, match=r"its SHA-256 differs"):
         fetch_uv.main(tmp_path / "uv")

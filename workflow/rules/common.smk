@@ -158,8 +158,8 @@ wildcard_constraints:
 # --- how jobs run -----------------------------------------------------------------------------------------------------
 
 # Jobs call `nmt` with the interpreter that runs Snakemake, since an environment that is not activated is not on the path,
-# or with the interpreter of the container; in both cases with the code of this checkout. The prefix is no part of a
-# rule's shell line, so another interpreter makes nothing run again. In these lines only `tee` writes the job's log; NMT_LOG
+# or with the interpreter of the container; in both cases with the code of this checkout. The prefix is not part of a
+# rule's shell line, so a different interpreter repeats no job. In these lines only `tee` writes the job's log; NMT_LOG
 # tells `nmt` the name of the log, beside which it records its progress.
 PYTHON = "python" if internals.uses_container(workflow) else shlex.quote(sys.executable)
 PYTHONPATH = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"

@@ -5,7 +5,7 @@ Out: data/selected of the training corpora: the pairs with the best scores, the 
 """
 
 # KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built, so they are
-# not repeated if the programs are built again or for another experiment. The programs are no outputs of the rule: Snakemake
+# not repeated if the programs are built again or for another experiment. The programs are not outputs of the rule: Snakemake
 # removes outputs before it runs a rule, so a second experiment would take them away from the jobs of the first.
 KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
 

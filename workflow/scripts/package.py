@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.provenance import find_contradictions
 
     if read_json(inputs.written_settings) != snakemake.params.settings:
-        raise UserError(f"{inputs.written_settings}: made with other settings; remove it, and run again")
+        raise UserError(f"{inputs.written_settings}: made with different settings; remove it, and run again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
         copy_into_package(source, copy, keep_attention=str(source) in snakemake.params.attention)
     problems = list(find_contradictions(Inputs(ReplicationPackage(Path("results")))))

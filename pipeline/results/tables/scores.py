@@ -26,8 +26,8 @@ class Measurements(NamedTuple):
     """The inputs of a table of scores."""
 
     scores: Mapping[str, Results]
-    """For each set ("dev", "test") the scores of all systems, in the order of the rows. A system that is no run of a
-    model has no seed."""
+    """For each set ("dev", "test") the scores of all systems, in the order of the rows. A system that is not a run of
+    a model has no seed."""
     training_summaries: Results
     """For each model the summaries of its runs' trainings (summary.json)."""
     comparison: Mapping[str, Any]
