@@ -9,33 +9,37 @@ from typing import Any
 import pytest
 
 from nmt.settings import model_types
-from pipeline.config.layers import find_layers, merge_layers
+from nmt.settings.base import Settings
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.schema import Config
 from tests.running import ROOT
 
 PAGES = sorted((ROOT / "docs" / "fidelity").glob("*.md"))
 FIRST = "bahdanau2015"
 """The paper of the root's settings; the others have an experiment of the page's name."""
+ARCHITECTURE_KEYS = {
+    f"architecture.{key}"
+    for model_type in model_types.MODEL_TYPES.values()
+    for key in model_type.architecture.model_fields
+}
+"""The keys of all model types, in any block."""
 
 
-def settings_of(paper: str) -> dict[str, Any]:
-    """The root's settings with those of the paper's experiment over them, and every model type's `architecture`."""
-    values = merge_layers(find_layers(ROOT / "experiments" / (paper if paper != FIRST else "paper")))
-    known = {
-        key: None
-        for model_type in model_types.MODEL_TYPES.values()
-        for key in model_type.architecture.model_fields
-    }
-    return {**values, "architecture": known | values["architecture"]}
+def settings_of(paper: str) -> Config:
+    """The settings of the paper's experiment."""
+    return load_config(find_layers(ROOT / "experiments" / (paper if paper != FIRST else "paper")))
 
 
 def has_key(key: str, values: Any) -> bool:
     """Whether the settings have a dotted key; `*` is every entry of a catalogue."""
     part, _, rest = key.partition(".")
-    if not isinstance(values, dict):
-        return False
     if part == "*":
         return all(has_key(rest, inner) for inner in values.values())
-    return part in values and (not rest or has_key(rest, values[part]))
+    if isinstance(values, Settings):
+        values = {name: getattr(values, name) for name in type(values).model_fields}
+    if key in ARCHITECTURE_KEYS:
+        return True
+    return isinstance(values, dict) and part in values and (not rest or has_key(rest, values[part]))
 
 
 @cache

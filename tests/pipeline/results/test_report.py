@@ -77,7 +77,8 @@ def test_order_of_page_and_escaped_text(page: str) -> None:
         '<td dir="auto" style="text-align:left">M*</td>\n<td dir="auto" style="text-align:right">12.5%</td>',
         '<td dir="auto" style="text-align:left">M*, seed 2</td>',
         '<td dir="auto" style="text-align:left">n</td>',
-        '<td dir="auto" style="text-align:left">without a model: along the diagonal</td>\n<td dir="auto" style="text-align:right">40.0%',
+        '<td dir="auto" style="text-align:left">without a model: along the diagonal</td>\n'
+        '<td dir="auto" style="text-align:right">40.0%',
         'alt="BLEU against &#34;length&#34; &amp; more"',
         "the run of the first seed.</p>",
         "max_words: null",
