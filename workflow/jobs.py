@@ -248,7 +248,7 @@ class Jobs:
 
     def list_model_arguments(self, system: Any) -> list[str]:
         """Return the arguments after `--model` for the models of a system, or of an entry of `rescored`."""
-        return options.list_model_arguments(map(self.paths.model_folder, system.members))
+        return options.list_model_arguments(map(self.paths.model_folder, system.members), system.average)
 
     def translation_threads(self, wildcards: Any) -> int:
         """Return the cores of a translation."""

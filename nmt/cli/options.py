@@ -156,6 +156,13 @@ source_option = input_option("--source", help="Tokenized text, one sentence per 
 tokenized_option = click.option(
     "--tokenized", is_flag=True, help="The text is already tokenized, as by `nmt data tokenize`."
 )
+average_option = click.option(
+    "--average",
+    type=click.Choice(["probability", "log_probability"]),
+    default="probability",
+    show_default=True,
+    help="An ensemble averages this quantity of its models, word by word.",
+)
 
 
 def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:

@@ -12,6 +12,7 @@ from nmt.backend.arithmetic import prepare_arithmetic
 from nmt.cli.options import (
     EXISTING,
     FILE,
+    average_option,
     compute_options,
     input_option,
     load_models,
@@ -26,7 +27,7 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import initial_provenance, write_provenance
 from nmt.io.files import write_json
 from nmt.settings.base import read_settings
-from nmt.settings.decoding import ComputeOptions, Decoding
+from nmt.settings.decoding import Average, ComputeOptions, Decoding
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, WEIGHTS
 
@@ -41,6 +42,7 @@ def _prepare_arithmetic(folders: Sequence[Path]) -> None:
 
 @click.command()
 @models_option
+@average_option
 @source_option
 @click.option("--reference", type=EXISTING, help="Tokenized reference translation, needed for --mode no_unk.")
 @click.option(
@@ -55,6 +57,7 @@ def _prepare_arithmetic(folders: Sequence[Path]) -> None:
 @output_option(help="File for the translations: JSON lines, one per sentence.")
 def decode(
     model_paths: tuple[Path, ...],
+    average: Average,
     source: Path,
     reference: Path | None,
     mode: Literal["all", "no_unk"],
@@ -79,7 +82,7 @@ def decode(
 
     models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
     weights = [folder / WEIGHTS for folder in model_paths]
-    provenance = initial_provenance(mode, decoding, weights, device_name(models[0].device))
+    provenance = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
     summary = translate_file(
         models=models,
         source=source,
@@ -87,6 +90,7 @@ def decode(
         mode=mode,
         decoding=decoding,
         output=output,
+        average=average,
     )
     write_provenance(provenance | summary, output)
     click.echo(f"{output}: {summary['sentences']:,} sentences", err=True)
@@ -94,6 +98,7 @@ def decode(
 
 @click.command()
 @models_option
+@average_option
 @click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in config.yaml.")
 @click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
 @source_option
@@ -102,6 +107,7 @@ def decode(
 @output_option(help="JSON file for perplexity, words and log-probability.")
 def perplexity(
     model_paths: tuple[Path, ...],
+    average: Average,
     name: str,
     seed: int | None,
     source: Path,
@@ -114,7 +120,7 @@ def perplexity(
     from nmt.decoding.sentence_sets import measure_perplexity
 
     models, batch_size = load_models(model_paths, compute)
-    result = measure_perplexity(models, source, reference, batch_size)
+    result = measure_perplexity(models, source, reference, batch_size, average)
     write_json(output, {"model": name, "seed": seed, **result})
 
 
@@ -143,6 +149,7 @@ _lists_option = input_option(
 
 @click.command(short_help="Rescore the n-best lists of a different system: mix its scores with a model's.")
 @models_option
+@average_option
 @source_option
 @_lists_option
 @click.option(
@@ -159,6 +166,7 @@ _lists_option = input_option(
 @compute_options(batch_size=256)
 def rescore(
     model_paths: tuple[Path, ...],
+    average: Average,
     source: Path,
     n_best_lists: Path,
     weight: float,
@@ -175,7 +183,7 @@ def rescore(
     from nmt.decoding import rescoring
 
     models, batch_size = load_models(model_paths, compute)
-    rescorer = rescoring.Rescorer(models, batch_size, weight)
+    rescorer = rescoring.Rescorer(models, average, batch_size, weight)
     sentence_count = rescoring.rescore_n_best_lists(rescorer, source, n_best_lists, output, output_lists)
     click.echo(f"{output}: {sentence_count:,} sentences", err=True)
 

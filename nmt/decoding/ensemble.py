@@ -1,7 +1,10 @@
 """Ensembles of models, which average their predictions of the next word.
 
 Every model encodes the source and keeps its own states in the search; all models get the same chosen words. Their
-vocabularies must be the same; model types and sizes may differ. For E models, p(y_i) = 1/E sum_e p_e(y_i).
+vocabularies must be the same; model types and sizes may differ. For E models, `average` is the mean of
+
+    probability:        p(y_i) = 1/E sum_e p_e(y_i)
+    log_probability:    log p(y_i) = 1/E sum_e log p_e(y_i), a geometric mean, whose sum over all words is at most 1
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, Prediction
+from nmt.settings.decoding import Average
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Ensemble:
     """
 
     models: Sequence[EncoderDecoder]
+    average: Average
 
     def encode(self, source: Tensor, lengths: Tensor) -> EnsembleEncoded:
         """Encode padded sources (S, B) with their lengths (B,)."""
@@ -50,7 +55,7 @@ class Ensemble:
         states = []
         for model, encoded_by_model in zip(self.models, encoded.by_model, strict=True):
             states.append(model.start_search(encoded_by_model))
-        return EnsembleState(states)
+        return EnsembleState(states, self.average)
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,29 @@ class EnsembleState:
     """The `DecoderState` of all models."""
 
     states: list[DecoderState]
+    average: Average
 
     def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """Return the log of the models' average probabilities, and the mean attention of the models with attention.
 
-        Only two distributions are in memory at a time.
+        With `average: log_probability`, return the average of the log-probabilities instead. Only two distributions are
+        in memory at a time.
         """
-        # the log of the sum, which becomes that of the mean below
+        # the log of the sum, or the sum of the logs, which becomes the mean below
         mean_log_probs, attention = self.states[0].predict(active_hypotheses)
         attention_list = [attention]
         for state in self.states[1:]:
             log_probs, attention = state.predict(active_hypotheses)
             attention_list.append(attention)
-            torch.logaddexp(mean_log_probs, log_probs, out=mean_log_probs)
-        mean_log_probs.sub_(math.log(len(self.states)))
+            if self.average == "probability":
+                torch.logaddexp(mean_log_probs, log_probs, out=mean_log_probs)
+            else:
+                mean_log_probs += log_probs
+
+        if self.average == "probability":
+            mean_log_probs.sub_(math.log(len(self.states)))
+        else:
+            mean_log_probs.div_(len(self.states))
         return Prediction(mean_log_probs, compute_mean_attention(attention_list))
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:

@@ -23,6 +23,7 @@ from nmt.decoding.ensemble import compute_mean_attention
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, select_positions
 from nmt.model.loss import POSITIONS_PER_BLOCK
+from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
 STEPS_PER_BLOCK = 256
@@ -33,7 +34,7 @@ STEPS_PER_BLOCK = 256
 class WordScores:
     """Scores of a translation, word by word.
 
-    For several models, the probability is their mean (see `ensemble`), and attention is the mean of the models
+    For several models, the log-probability is their average (see `ensemble`), and attention is the mean of the models
     that have attention.
 
     Attributes:
@@ -55,6 +56,7 @@ def score_translations(
     pairs: Sequence[tuple[Tokens, Tokens]],
     batch_size: int,
     keep_attention: bool = True,
+    average: Average = "probability",
 ) -> list[WordScores]:
     """Return the scores of pairs of source and translation, in their order.
 
@@ -63,11 +65,12 @@ def score_translations(
         pairs: source and translation as tokens.
         batch_size: maximum number of pairs in a batch, which have similar lengths.
         keep_attention: whether the scores have the attention of the models.
+        average: whether an ensemble averages probabilities or their logarithms.
     """
 
     def score_batch(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
-        return Scorer(models, sources).score_batch(list(enumerate(targets)), keep_attention)
+        return Scorer(models, sources, average).score_batch(list(enumerate(targets)), keep_attention)
 
     lengths = [max(len(source), len(target)) for source, target in pairs]
     return map_in_batches(score_batch, pairs, lengths, batch_size)
@@ -77,9 +80,9 @@ class Scorer:
     """Sources that all models have encoded once, for scoring their translations."""
 
     @torch.no_grad()
-    def __init__(self, models: Sequence[TrainedModel], sources: Sequence[Tokens]) -> None:
+    def __init__(self, models: Sequence[TrainedModel], sources: Sequence[Tokens], average: Average) -> None:
         """Take models that share their vocabularies."""
-        self.models, self.sources = models, sources
+        self.models, self.sources, self.average = models, sources, average
         batch = models[0].make_batch(sources)
         self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
@@ -100,9 +103,12 @@ class Scorer:
             log_prob_list.append(log_probs)
             attention_list.append(weights)
 
-        # 2. the logs of their mean probabilities
+        # 2. their averages
         model_log_probs = torch.stack(log_prob_list)  # (models, P)
-        mean_log_probs = model_log_probs.logsumexp(dim=0) - math.log(len(self.models))
+        if self.average == "probability":
+            mean_log_probs = model_log_probs.logsumexp(dim=0) - math.log(len(self.models))
+        else:
+            mean_log_probs = model_log_probs.mean(dim=0)
         log_probs_of_batch = mean_log_probs.cpu().numpy()
         mean_weights = compute_mean_attention(attention_list)
         attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()

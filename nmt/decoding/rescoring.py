@@ -20,6 +20,7 @@ from nmt.decoding.n_best_lists import NBestEntry, NBestList, read_n_best_lists
 from nmt.evaluation.translations import split_words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
 HYPOTHESES_PER_GROUP = 2000
@@ -34,11 +35,13 @@ class Rescorer:
 
     Attributes:
         models: models that share their vocabularies.
+        average: whether several models average probabilities or their logarithms.
         batch_size: hypotheses per batch.
         weight: the models' weight w in the interpolated score.
     """
 
     models: Sequence[TrainedModel]
+    average: Average = "probability"
     batch_size: int = 256
     weight: float = 0.5
 
@@ -60,7 +63,7 @@ class Rescorer:
                 hypotheses[row, text] = split_words(text)
 
         # 2. score these
-        scorer = Scorer(self.models, [source for source, _ in sentences])
+        scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
             partial(scorer.score_batch, keep_attention=False),
             items=[(row, tokens) for (row, _), tokens in hypotheses.items()],

@@ -18,7 +18,7 @@ from nmt.decoding.translator import SentenceTranslator, score_hypothesis
 from nmt.evaluation.translations import split_words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
 
 
@@ -49,6 +49,7 @@ def translate_file(
     mode: Literal["all", "no_unk"],
     decoding: Decoding,
     output: Path,
+    average: Average = "probability",
 ) -> dict[str, Any]:
     """Translate a test set with one model or an ensemble. Return its numbers of `sentences` and of `seconds`.
 
@@ -60,6 +61,7 @@ def translate_file(
             the lines without an unknown word in source and reference, and forbids the unknown word (Table 1).
         decoding: settings of the search.
         output: gets one JSON line per sentence.
+        average: whether an ensemble averages probabilities or their logarithms, see `ensemble`.
     """
     # 1. choose the sentences for this mode
     model = models[0]
@@ -72,7 +74,7 @@ def translate_file(
             and is_in_vocabulary(sentence.reference, model.target_vocabulary)
         ]
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
-    translator = SentenceTranslator(models, decoding, forbid_unknown)
+    translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
 
     # 2. translate them, and write the file in the order of the test set
     start_time = time.monotonic()
@@ -168,6 +170,7 @@ def measure_perplexity(
     source: Path,
     reference: Path,
     batch_size: int,
+    average: Average,
 ) -> dict[str, Any]:
     """Return the numbers of sentences and of words, log-probability in nats, and perplexity (None for an empty text).
 
@@ -175,7 +178,7 @@ def measure_perplexity(
     end symbol of each line count. Words that are not in the vocabulary count as the unknown word.
     """
     pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
-    scores = score_translations(models, pairs, batch_size, keep_attention=False)
+    scores = score_translations(models, pairs, batch_size, keep_attention=False, average=average)
     word_count = sum(len(sentence_scores.word_log_probabilities) for sentence_scores in scores)
     log_probability = math.fsum(sentence_scores.log_probability for sentence_scores in scores)
     return {

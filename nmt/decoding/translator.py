@@ -24,7 +24,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.forced_decoding import WordScores, to_word_scores
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
-from nmt.settings.decoding import ComputeOptions, Decoding, TextSettings, TranslateOptions
+from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
 from nmt.settings.model_types import MODEL_TYPES_WITH_ATTENTION
 from nmt.settings.text import Tokenization
 from nmt.store.trained_model import Tokens, TrainedModel
@@ -39,18 +39,20 @@ class SentenceTranslator:
         decoding: settings of the search.
         forbid_unknown: whether translations must not contain [UNK].
         keep_attention: whether hypotheses have their attention, if any model has attention.
+        average: whether an ensemble averages probabilities or their logarithms.
     """
 
     models: Sequence[TrainedModel]
     decoding: Decoding
     forbid_unknown: bool
     keep_attention: bool = True
+    average: Average = "probability"
 
     @torch.no_grad()
     def search_batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence of one batch, best first."""
         networks = [model.network for model in self.models]
-        network = Ensemble(networks) if len(networks) > 1 else networks[0]
+        network = Ensemble(networks, self.average) if len(networks) > 1 else networks[0]
         batch = self.models[0].make_batch(sources)
         vocabulary = self.models[0].source_vocabulary
         return beam_search.search(

@@ -20,7 +20,7 @@ from nmt.io.files import sha256, write_json
 from nmt.io.system import describe_environment
 from nmt.io.text_files import read_lines
 from nmt.settings.base import parse_json_settings, read_settings
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import Average, Decoding
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -134,15 +134,19 @@ def provenance_path(translations: Path) -> Path:
     return translations.with_name(f"{name}.provenance.json")
 
 
-def initial_provenance(mode: str, settings: Decoding, weights: Sequence[Path], device: str) -> dict[str, Any]:
+def initial_provenance(
+    mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
+) -> dict[str, Any]:
     """Return the part of a provenance file that is known before the translation begins.
 
     Code and weights are described before they are used, since somebody may change them during the translation.
     """
+    average_entry = {"average": average} if len(weights) > 1 else {}
     return {
         "mode": mode,
         "settings": settings.model_dump(mode="json"),
         "models": [{"name": file.parent.name, "sha256": sha256(file)} for file in weights],
+        **average_entry,
         "device": device,
         "made_with": describe_environment(),
     }

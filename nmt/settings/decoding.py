@@ -13,6 +13,8 @@ from nmt.settings.text import Languages, Tokenization
 IfNoEos = Literal["widen_beam", "retry", "best"]
 Unknown = Literal["allowed", "excluded"]
 Device = Literal["auto", "cpu", "cuda"]
+Average = Literal["probability", "log_probability"]
+"""The quantity that an ensemble averages, word by word."""
 UnknownWords = Literal["keep", "forbid", "copy"]
 SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from nmt.settings.base import Fraction, Identifier, Names, PositiveInt, Seed, Settings
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import Average, Decoding
 
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
@@ -160,6 +160,8 @@ class SystemEntry(Settings):
     """Name in tables and figures."""
     members: Annotated[Names, Field(min_length=1, max_length=100)]
     """Runs of the models in use (`rnnsearch-50`; its second seed is `rnnsearch-50.seed-2`)."""
+    average: Average = "probability"
+    """Mean of the members at each word: of probability or of log_probability."""
     decoding: Decoding
     """Differences from the shared `decoding`."""
 
@@ -174,6 +176,8 @@ class RescoredEntry(Settings):
     members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
     """Runs whose log-probability is interpolated with the scores of the lists. null: an oracle, which chooses by
     sentence BLEU."""
+    average: Average = "probability"
+    """As in `systems`."""
     weight: Fraction = 0.5
     """Weight of the members in the interpolated score."""
 

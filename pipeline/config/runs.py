@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import Average, Decoding
 from nmt.settings.training import ModelRun
 from pipeline.config.schema import Config
 
@@ -44,6 +44,8 @@ class System:
     """Seed of a run; None for an entry of `systems`."""
     members: tuple[str, ...]
     """Names of the runs that translate together."""
+    average: Average
+    """The mean of the members' predictions: of probabilities or of log-probabilities."""
     decoding: Decoding
 
 
@@ -95,6 +97,7 @@ def collect_systems(config: Config) -> dict[str, System]:
             model=run.model,
             seed=run.seed,
             members=(run.name,),
+            average="probability",
             decoding=config.decoding,
         )
     for name in config.use.systems:
@@ -104,6 +107,7 @@ def collect_systems(config: Config) -> dict[str, System]:
             model=name,
             seed=None,
             members=tuple(entry.members),
+            average=entry.average,
             decoding=entry.decoding,
         )
     return systems
@@ -138,9 +142,9 @@ def select_distinct_systems(systems: Iterable[System]) -> list[str]:
 
     Systems that only differ in their decoding have the same perplexity.
     """
-    names: dict[tuple[str, ...], str] = {}
+    names: dict[tuple[object, ...], str] = {}
     for system in systems:
-        names.setdefault(system.members, system.name)
+        names.setdefault((system.members, system.average), system.name)
     return list(names.values())
 
 

@@ -135,8 +135,10 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
                 yield f"{file}: does not belong to the same column of Table 1 as {translations}"
             if [model["sha256"] for model in provenance["models"]] != member_checksums:
                 yield f"{file}: not made with the weights that the summaries of its models name"
-            if [model["name"] for model in provenance["models"]] != list(system.members):
-                yield f"{file}: its models differ from {package.configuration} ({system.name})"
+            expected_names = list(system.members), system.average
+            names = [model["name"] for model in provenance["models"]]
+            if (names, provenance.get("average", "probability")) != expected_names:
+                yield f"{file}: its models or their average differ from {package.configuration} ({system.name})"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:

@@ -82,7 +82,9 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         sample_order = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
         sample = sample_order.sample(records, min(SENTENCES, len(records)))
         forbid_unknown = mode == "no_unk" or system.decoding.unknown == "excluded"
-        translator = SentenceTranslator(loaded_models, system.decoding, forbid_unknown, keep_attention=False)
+        translator = SentenceTranslator(
+            loaded_models, system.decoding, forbid_unknown, keep_attention=False, average=system.average
+        )
         differences = list(_compare_translations(translator, sample))
         if differences:
             first_record, first_difference = differences[0]
@@ -118,6 +120,7 @@ def _compare_translations(
         pairs,
         translator.decoding.batch_size,
         keep_attention=False,
+        average=translator.average,
     )
     for record, entry, word_scores in zip(records, new_entries, scores, strict=True):
         word_log_probs = word_scores.word_log_probabilities

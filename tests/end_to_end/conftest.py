@@ -25,7 +25,7 @@ SMALL = """
 # Models that learn enough of short sentences to differ in every number; one has two seeds, and one goes on from both.
 use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-star], systems: [both], rescored: [mixed]}
 systems:
-  both: {label: Both, members: [rnnencdec-50, rnnsearch-50], decoding: {beam: 3, n_best: 3}}
+  both: {label: Both, members: [rnnencdec-50, rnnsearch-50], average: log_probability, decoding: {beam: 3, n_best: 3}}
 rescored:
   mixed: {label: Mixed, n_best_list: both, members: [rnnsearch-50]}
 corpora:

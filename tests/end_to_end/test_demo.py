@@ -138,7 +138,7 @@ def test_tables_carry_the_means_of_both_seeds(finished: Path) -> None:
 def test_an_ensemble_trains_nothing(finished: Path) -> None:
     made = read(finished / "results" / "translations" / "test" / "both.all.provenance.json")
     assert [model["name"] for model in made["models"]] == ["rnnencdec-50", "rnnsearch-50"]
-    assert made["settings"]["beam"] == 3
+    assert (made["average"], made["settings"]["beam"]) == ("log_probability", 3)
     assert (
         not (finished / "models" / "both").exists() and not (finished / "results" / "runs" / "both").exists()
     )

@@ -74,7 +74,7 @@ def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     lines = [line for line in plan.lines("nmt test-set decode") if "--mode all" in line]
     by_output = {line.split("--output translations/test/")[1].split(".all")[0]: line for line in lines}
     assert set(by_output) == {*("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")}
-    members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --source "
+    members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
     assert members in by_output["five"]
     beams = {}
     for name in ("five", "wide", "rnnencdec-50"):

@@ -17,7 +17,7 @@ rescored:
   spare: {label: Spare, n_best_list: other}
 models: {rnnsearch-50: {seeds: [4, 2]}}
 systems:
-  two: {label: Two, members: [rnnsearch-50, rnnsearch-50.seed-2]}
+  two: {label: Two, members: [rnnsearch-50, rnnsearch-50.seed-2], average: log_probability}
   narrow: {label: Narrow, members: [rnnencdec-50], decoding: {beam: 1}}
   idle: {label: Idle, members: [rnnsearch-30]}
 artifacts: {figure2_models: [rnnsearch-50]}
@@ -37,7 +37,7 @@ def test_systems_have_members_and_decoding(tmp_path: Path) -> None:
     assert [(system.model, system.seed) for system in used.values()] == [
         ("rnnencdec-50", 1), ("rnnsearch-50", 4), ("rnnsearch-50", 2), ("two", None), ("narrow", None),
     ]  # fmt: skip
-    assert used["two"].decoding == settings.decoding
+    assert used["two"].average == "log_probability" and used["two"].decoding == settings.decoding
     assert used["narrow"].decoding == settings.decoding.model_copy(update={"beam": 1})
     assert "rnnsearch-30" in collect_systems(settings) and "idle" not in collect_systems(settings)
 

@@ -9,6 +9,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines, read_pairs
 from pipeline.own_text.settings import write_experiment
 from pipeline.own_text.shift import WINDOW, PairLengths, Shift
+from tests.bitexts import write_text
 from tests.pipeline.own_text.test_text import Pairs, write_parallel_text
 
 

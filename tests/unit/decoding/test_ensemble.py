@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from nmt.decoding.ensemble import Ensemble
+from nmt.settings.decoding import Average
 from nmt.settings.model_types import ModelTypeName
 from tests.small_models import small_model
 from tests.unit.decoding.test_beam_search import (
@@ -16,29 +17,34 @@ from tests.unit.decoding.test_beam_search import (
 )
 
 
-def test_ensemble_of_one_model(model_type: ModelTypeName) -> None:
+@pytest.mark.parametrize("average", ["probability", "log_probability"])
+def test_ensemble_of_one_model(model_type: ModelTypeName, average: Average) -> None:
     model = small_model(model_type)
     options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "if_no_eos": "retry"}
-    n_best_lists = search_n_best(Ensemble([model] * 3), MANY_SOURCES, **options)
+    n_best_lists = search_n_best(Ensemble([model] * 3, average), MANY_SOURCES, **options)
     for n_best, expected in zip(n_best_lists, search_n_best(model, MANY_SOURCES, **options), strict=True):
         for hypothesis, other in zip(n_best, expected, strict=True):
             assert hypothesis.ids == other.ids
             assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
-def test_ensemble_averages_probabilities() -> None:
+@pytest.mark.parametrize("average", ["probability", "log_probability"])
+def test_ensemble_averages_probabilities(average: Average) -> None:
     """Model types may be mixed; the best of all sequences is found."""
     models = [small_model("rnnsearch"), small_model("rnnencdec")]
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in models[1].parameters():
             weight.normal_(0, 0.7, generator=generator)
-    results = search_n_best(Ensemble(models), SOURCES, beam=300, max_length_factor=1)
+    results = search_n_best(Ensemble(models, average), SOURCES, beam=300, max_length_factor=1)
     for source, n_best in zip(SOURCES, results, strict=True):
         sequences, scores = word_sequences(len(source)), []
         for words in sequences:
             log_probs = np.array([word_log_probs(model, source, words) for model in models])
-            scores.append(np.log(np.exp(log_probs).mean(axis=0)).sum())
+            mean = (
+                np.log(np.exp(log_probs).mean(axis=0)) if average == "probability" else log_probs.mean(axis=0)
+            )
+            scores.append(mean.sum())
         best = int(np.argmax(scores))
         assert n_best[0].ids == sequences[best]
         assert n_best[0].log_probability == pytest.approx(scores[best], rel=1e-9)

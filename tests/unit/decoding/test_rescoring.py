@@ -11,6 +11,7 @@ from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.n_best_lists import NBestEntry, NBestList
 from nmt.decoding.rescoring import Rescorer, choose_by_bleu, rescore_n_best_lists, write_oracle
 from nmt.io.text_files import read_lines
+from nmt.settings.decoding import Average
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from tests import translators
@@ -44,23 +45,26 @@ def text(tmp_path: Path) -> tuple[Path, Path]:
     return write_text(tmp_path / "test.en", SOURCES), write_text(tmp_path / "lists.zst", lines)
 
 
-def score_one_by_one(models: Sequence[TrainedModel]) -> dict[int, list[float]]:
+def score_one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[int, list[float]]:
     """The log-probabilities of each list."""
     log_probs = {}
     for number, hypotheses in HYPOTHESES.items():
         pairs = [(SOURCES[number].split(), hypothesis.split()) for hypothesis in hypotheses]
-        scores = score_translations(models, pairs, 1)
+        scores = score_translations(models, pairs, 1, average=average)
         log_probs[number] = [score.log_probability for score in scores]
     return log_probs
 
 
+@pytest.mark.parametrize("average", ["probability", "log_probability"])
 @pytest.mark.parametrize("members", [[1], [0, 1]])
-def test_log_probabilities_match_teacher_forcing(models: list[TrainedModel], members: list[int]) -> None:
+def test_log_probabilities_match_teacher_forcing(
+    models: list[TrainedModel], members: list[int], average: Average
+) -> None:
     members_models = [models[member] for member in members]
     sentences = [(SOURCES[number].split(), hypotheses) for number, hypotheses in HYPOTHESES.items()]
-    expected = score_one_by_one(members_models).values()
+    expected = score_one_by_one(members_models, average).values()
     for batch_size in (1, 3, 100):
-        rescorer = Rescorer(members_models, batch_size)
+        rescorer = Rescorer(members_models, average, batch_size)
         log_probs = rescorer.compute_log_probabilities(sentences)
         for row, expected_row in zip(log_probs, expected, strict=True):
             assert row == pytest.approx(expected_row, abs=1e-4)
@@ -75,7 +79,7 @@ def test_interpolated_lists_are_sorted(
     best = [*read_lines(tmp_path / "best")]
     assert len(best) == 4 and best[1] == ""
     rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
-    for number, log_probs in score_one_by_one(models[:1]).items():
+    for number, log_probs in score_one_by_one(models[:1], "probability").items():
         scores = [weight * value - (1 - weight) * index for index, value in enumerate(log_probs)]
         list_rows = [row for row in rows if row[0] == str(number)]
         assert [float(row[3]) for row in list_rows] == pytest.approx(sorted(scores, reverse=True), abs=2e-4)
