@@ -177,7 +177,8 @@ def rescore(
     """Rescore the n-best lists of a different system with one model or an ensemble (Sutskever et al., 2014).
 
     The new score of a hypothesis is the weighted mean of its score in the list and its log-probability under the model
-    (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists.
+    (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
+    the command is killed, the same command resumes the work.
     """
     _prepare_arithmetic(model_paths)
     from nmt.decoding import rescoring

@@ -2,11 +2,14 @@
 
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
-The log-probabilities are computed some sentences at a time. Only the current lists are in memory.
+The log-probabilities are computed and stored next to the output, some sentences at a time, so that a killed process can
+resume. Only the current lists are in memory.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,17 +17,24 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
+import torch
+
+import nmt
+from nmt.backend.device import device_name
 from nmt.data.batches import map_in_batches
 from nmt.decoding.forced_decoding import Scorer
 from nmt.decoding.n_best_lists import NBestEntry, NBestList, read_n_best_lists
 from nmt.evaluation.translations import split_words
+from nmt.io.files import sha256
+from nmt.io.journal import Journal
 from nmt.io.progress import Progress
+from nmt.io.system import describe_processor
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
 HYPOTHESES_PER_GROUP = 2000
-"""Minimum number of hypotheses of the sentences that are scored together."""
+"""Minimum number of hypotheses of the sentences that are scored together. A killed process loses at most this work."""
 _DIGITS = 6
 """Decimals of a log-probability."""
 
@@ -94,6 +104,8 @@ def rescore_n_best_lists(
 ) -> int:
     """Rescore the n-best lists of a tokenized text, and return its number of sentences.
 
+    If the process is killed, the same call resumes, and its output has the same bytes.
+
     Args:
         rescorer: the models and their weight.
         source: the text.
@@ -104,26 +116,48 @@ def rescore_n_best_lists(
     Raises:
         UserError: n-best lists and source do not fit together, or a line is malformed.
     """
-    sentence_count = sum(1 for _ in read_lines(source))
-    with (
-        write_lines(output) as best_writer,
-        write_lines(new_lists) if new_lists else nullcontext() as list_writer,
-        Progress(sentence_count, "sentences", "rescore") as progress,
-    ):
-        for group in _group_sentences(read_n_best_lists(n_best_lists, source)):
-            sentences = [(n_best.source, n_best.texts) for n_best in group]
-            log_probs = rescorer.compute_log_probabilities(sentences)
+    # 1. the inputs that the log-probabilities depend on: with the same inputs, the work of a killed process is used
+    inputs = [_compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
+    inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(n_best_lists)]
+    inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
-            # write the new lists
-            for n_best, values in zip(group, log_probs, strict=True):
-                rounded_values = [round(value, _DIGITS) for value in values]
-                entries = rescorer.interpolate(n_best.entries, rounded_values)
-                best_writer.write(entries[0].text)
-                if list_writer:
-                    for entry in entries:
-                        list_writer.write(entry.format(n_best.number))
-            progress.update(len(group))
+    sentence_count = sum(1 for _ in read_lines(source))
+    with Journal(output, inputs_digest) as journal:
+        with (
+            write_lines(output) as best_writer,
+            write_lines(new_lists) if new_lists else nullcontext() as list_writer,
+            Progress(sentence_count, "sentences", "rescore") as progress,
+        ):
+            for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
+                # 2. compute the log-probabilities of a group, unless a killed process has stored them
+                if group_number not in journal.results:
+                    sentences = [(n_best.source, n_best.texts) for n_best in group]
+                    log_probs = rescorer.compute_log_probabilities(sentences)
+                    journal.add(group_number, [[round(value, _DIGITS) for value in row] for row in log_probs])
+
+                # 3. write the new lists
+                for n_best, values in zip(group, journal.results[group_number], strict=True):
+                    entries = rescorer.interpolate(n_best.entries, values)
+                    best_writer.write(entries[0].text)
+                    if list_writer:
+                        for entry in entries:
+                            list_writer.write(entry.format(n_best.number))
+                progress.update(len(group))
+        journal.remove()
     return sentence_count
+
+
+def _compute_models_digest(models: Sequence[TrainedModel]) -> str:
+    """Return a SHA-256 of what decides translations: the models, the versions of nmt and PyTorch, and the device."""
+    digest = hashlib.sha256()
+    for model in models:
+        digest.update(model.run.architecture.model_dump_json().encode())
+        digest.update(f"{model.source_vocabulary.sha256} {model.target_vocabulary.sha256}".encode())
+        for weight in model.network.state_dict().values():
+            digest.update(weight.cpu().contiguous().numpy())
+    device = device_name(models[0].device)
+    digest.update(json.dumps([nmt.__version__, device, describe_processor(), torch.__version__]).encode())
+    return digest.hexdigest()
 
 
 def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:

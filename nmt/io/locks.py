@@ -7,7 +7,7 @@ A process that holds a folder has two locks:
   the process for dead if it sees no change for a minute of its own clock. So the clocks of machines and file servers
   need not agree.
 
-For things of one machine (a build, a GPU), the kernel's lock is sufficient. Neither lock needs hard links,
+For things of one machine (a build, a GPU, a journal), the kernel's lock is sufficient. Neither lock needs hard links,
 which exFAT and SMB lack.
 """
 
@@ -23,7 +23,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -265,9 +265,15 @@ def try_lock(descriptor: int) -> bool:
 
 def open_exclusively(path: Path) -> BinaryIO:
     """Open a file for appending, and wait while another process has it open. Create its folder if it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("a+b")
-    if not try_lock(file.fileno()):
-        click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
-        fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError), ExitStack() as stack:
+            file = stack.enter_context(path.open("a+b"))
+            if not try_lock(file.fileno()):
+                click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+
+            # The other process may have deleted the file, and even its folder. Then open it anew.
+            if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                stack.pop_all()  # so that the file stays open
+                return file

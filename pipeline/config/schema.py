@@ -70,7 +70,7 @@ class ClusterResources(Settings):
     train_memory_gb: Gigabytes
     """Memory of a training job in GB."""
     translate_hours: Hours
-    """Time limit of a translation job in hours. A repeated job requests more."""
+    """Time limit of a translation job in hours. The next job resumes."""
     moses_hours: Hours
     """Time limit in hours of each of Moses' jobs that may take hours: word alignment, phrase extraction and scores,
     tuning and translation."""

@@ -218,14 +218,29 @@ def _name_files(split: str, languages: Languages) -> tuple[str, str]:
 
 
 def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
-    """Return lines of advice about pairs, sides that are out of step, languages, and unknown words.
+    """Return lines of advice about files, sides that are out of step, languages, and unknown words.
 
     proposal: the settings of new models; None if a trained model decides how text is treated.
     """
     lines = []
 
-    # 1. pairs that are left out, and sides that are out of step
+    # 1. files of spreadsheets
+    for parallel_text in text.texts.values():
+        for file in parallel_text.spreadsheets:
+            line = (
+                f"{file}: looks like an export of a spreadsheet, so the quotes around its cells were removed"
+            )
+            if len(parallel_text.spreadsheets) < len(parallel_text.files):
+                line += "; those of the other side were kept"
+            lines.append(line)
+
+    # 2. pairs that are left out, and sides that are out of step
     statistics = text.statistics
+    if statistics.heading:
+        first_words = " and ".join(f"“{printable(words)}”" for words in statistics.heading)
+        lines.append(
+            f"{text.texts['train']}, line 1: {first_words} look like headings; if they are, remove the line"
+        )
     if statistics.repeated:
         lines.append(f"{statistics.repeated:,} training pairs repeat an earlier one; all of them are kept")
     if statistics.one_sided:
@@ -242,7 +257,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
             f" {direction}; a line is missing or extra there: check the files before you train"
         )
 
-    # 2. languages for which Moses has no rules
+    # 3. languages for which Moses has no rules
     raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
     if proposal is None:
         return lines
@@ -262,7 +277,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         elif code not in LANGUAGES:
             lines.append(describe_unknown_language(code))
 
-    # 3. unknown words
+    # 4. unknown words
     lines.append(_describe_unknown_words(text, proposal.vocabulary_sizes))
     return lines
 

@@ -24,6 +24,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import LineWriter, UnevenSidesError, pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.shift import PairLengths, Shift
+from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
 from pipeline.preparation import SideFiles, WordCounts, matching_key
 
 Pair = tuple[str, str]
@@ -35,6 +36,7 @@ MIN_TRAINING_PAIRS, MIN_FINE_TUNING_PAIRS = 1000, 100
 """A new model learns nothing from fewer pairs; fewer can change a trained model."""
 MIN_HELD_OUT_PAIRS, MAX_HELD_OUT_PAIRS = 100, 2000
 """Limits for the size of a sampled set. Between them, it has one pair in twenty of the training text."""
+MAX_HEADING_WORDS = 3
 COUNTED_PAIRS = 200_000
 """Training pairs whose lengths and words are counted, evenly spread over the text."""
 TOKENIZATION = Tokenization(normalization="punctuation")
@@ -83,8 +85,14 @@ class ParallelText:
                     " file alone, or cut its column (cut -f 1)"
                 )
 
+    @property
+    def spreadsheets(self) -> list[Path]:
+        """The files that a spreadsheet has written, with some cells in quotes."""
+        columns = 1 if self.target else 2
+        return [file for file in self.files if is_spreadsheet(file, columns)]
+
     def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        source_lines, target_lines = (read_lines(file, progress) for file in self.files)
+        source_lines, target_lines = (map("".join, self._read_cells(file, progress)) for file in self.files)
         lengths = PairLengths()
         try:
             for pair in pair_lines(self.source, target, source_lines, target_lines):
@@ -96,8 +104,7 @@ class ParallelText:
             raise UserError(f"{error}{location}") from None
 
     def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
-        for line_number, line in enumerate(read_lines(self.source, progress), 1):
-            cells = line.split("\t")
+        for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
             if len(cells) != 2:
                 problem = f"found {len(cells) - 1} tabs, expected source, tab, target"
                 if len(cells) == 1 and ";" in cells[0]:
@@ -106,6 +113,14 @@ class ParallelText:
                     f"{self.source}, line {line_number}: {problem}; name both files, or cut it (cut -f 1,2)"
                 )
             yield cells[0], cells[1]
+
+    def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
+        """Yield the cells of each line. A line of one of two files is one cell."""
+        if file in self.spreadsheets:
+            yield from read_rows(file, progress)
+            return
+        for line in read_lines(file, progress):
+            yield [line] if self.target else line.split("\t")
 
 
 @dataclass
@@ -117,6 +132,7 @@ class TextStatistics:
         left_out: training pairs left out because they share a sentence with a sampled set.
         one_sided: pairs with an empty side, which a run leaves out.
         repeated: pairs of the training text that are equal to an earlier one.
+        heading: the first pair of the training text if its words look like the headings of columns.
         lengths: tokens of the longer side of each counted training pair.
         token_count: tokens of both sides of these pairs.
         word_counts: counts of the words of each split: of all held-out text, and of the counted training pairs.
@@ -127,6 +143,7 @@ class TextStatistics:
     left_out: int = 0
     one_sided: int = 0
     repeated: int = 0
+    heading: Pair | None = None
     lengths: list[int] = field(default_factory=list)
     token_count: int = 0
     word_counts: dict[str, WordCounts] = field(
@@ -234,10 +251,12 @@ def write_splits(
         # 4. the training text: sampled lines go to their set, and pairs that share a side with one are left out
         counting_interval = 1 + sample.line_count // COUNTED_PAIRS
         checksums = array("q")  # 8 bytes a pair
+        first_pair = ("", "")
         with Progress.over_files(train.files, f"divide {train}") as progress:
             for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
                 lengths["train"].add(source, target)
                 checksums.append(hash((source, target)))
+                first_pair = first_pair if line_number > 1 else (source, target)
                 split = sample.splits.get(line_number, "train")
                 if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
                     statistics.left_out += 1
@@ -251,8 +270,14 @@ def write_splits(
                     statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
         _check_training_pairs(train, statistics.pairs["train"], min_pairs)
 
-    # 5. repeated pairs
+    # 5. repeated pairs, and headings: a few words that the text does not have
     statistics.repeated = len(checksums) - len(np.unique(np.array(checksums)))
+    heading_tokens = source_codec.tokenize(first_pair[0]), target_codec.tokenize(first_pair[1])
+    if all(
+        0 < len(tokens) <= MAX_HEADING_WORDS and max(counts[token] for token in tokens) <= 1
+        for tokens, counts in zip(heading_tokens, statistics.word_counts["train"], strict=True)
+    ):
+        statistics.heading = first_pair
 
     # 6. sides that are out of step
     for split in SPLITS:

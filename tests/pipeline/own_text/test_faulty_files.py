@@ -1,5 +1,6 @@
-"""Sides that are out of step, and files of other encodings."""
+"""Files of spreadsheets, and sides that are out of step."""
 
+import csv
 import random
 from pathlib import Path
 
@@ -9,8 +10,37 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines, read_pairs
 from pipeline.own_text.settings import write_experiment
 from pipeline.own_text.shift import WINDOW, PairLengths, Shift
+from pipeline.own_text.text import ParallelText
 from tests.bitexts import write_text
 from tests.pipeline.own_text.test_text import Pairs, write_parallel_text
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("file_count", [1, 2])
+def test_quotes_of_a_spreadsheet_are_removed(tmp_path: Path, quoting: int, file_count: int) -> None:
+    pairs = [
+        ('He said "I see".', 'Il a dit "je vois".'),
+        ("I see.", "Je vois."),
+        ("One\ncell", "Une cellule"),
+    ]
+    files = {"pairs.tsv": pairs}
+    if file_count == 2:
+        files = {f"text.{code}": [(pair[side],) for pair in pairs] for side, code in enumerate(("en", "fr"))}
+    for name, rows in files.items():
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file, "excel-tab", quoting=quoting).writerows(rows)
+    text = ParallelText(*(tmp_path / name for name in files))
+    assert list(text.read_pairs()) == [*pairs[:-1], ("One cell", "Une cellule")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['He said "yes".', '"Yes", he said.', '"Yes', '"A" and ""B""', 'A 5" disk'],
+)
+def test_quotes_of_a_text_stay(tmp_path: Path, line: str) -> None:
+    pairs = [(line, "Oui"), ('"Yes."', '"Oui."')]
+    write_text(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
+    assert list(ParallelText(tmp_path / "pairs.tsv").read_pairs()) == pairs
 
 
 def make_translations(count: int) -> tuple[list[str], list[str]]:

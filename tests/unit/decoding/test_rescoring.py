@@ -1,7 +1,8 @@
-"""Rescoring against teacher forcing of each hypothesis; interpolation and oracle."""
+"""Rescoring against teacher forcing of each hypothesis; interpolation, oracle, and what a killed process leaves."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -103,13 +104,41 @@ def test_choose_by_bleu() -> None:
     assert choose_by_bleu(cased, "the cat") == "the cat"
 
 
-def test_groups_change_nothing(
+def test_killed_rescoring_is_resumed(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rescore_n_best_lists(Rescorer(models), *text, tmp_path / "whole", None)
+    """To the same bytes, and only with the same models and files."""
     monkeypatch.setattr(rescoring, "HYPOTHESES_PER_GROUP", 2)
-    rescore_n_best_lists(Rescorer(models), *text, tmp_path / "groups", None)
-    assert (tmp_path / "groups").read_bytes() == (tmp_path / "whole").read_bytes()
+    whole, killed = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "killed"))
+    rescore_n_best_lists(Rescorer(models), *text, *whole)
+    original, groups, is_interrupted = Rescorer.compute_log_probabilities, list[Any](), True
+
+    def compute_or_stop(rescorer: Rescorer, sentences: list[Any]) -> list[list[float]]:
+        groups.append(sentences)
+        if len(groups) == 2 and is_interrupted:
+            raise KeyboardInterrupt
+        return original(rescorer, sentences)
+
+    monkeypatch.setattr(Rescorer, "compute_log_probabilities", compute_or_stop)
+    with pytest.raises(KeyboardInterrupt):
+        rescore_n_best_lists(Rescorer(models), *text, *killed)
+    assert not killed[0].exists()
+    is_interrupted = False
+    journal = tmp_path / ".killed.unfinished"
+    first_group = journal.read_bytes()
+    source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
+    lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
+    for other_models, *files in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
+        groups.clear()
+        rescore_n_best_lists(Rescorer(other_models), *files, *killed)
+        assert len(groups) == 3
+        journal.write_bytes(first_group)
+    groups.clear()
+    rescore_n_best_lists(Rescorer(models), *text, *killed)
+    assert len(groups) == 2, "the first of three groups had been scored"
+    assert not journal.exists()
+    for path, expected in zip(killed, whole, strict=True):
+        assert path.read_bytes() == expected.read_bytes()
 
 
 def test_oracle(text: tuple[Path, Path], tmp_path: Path) -> None:

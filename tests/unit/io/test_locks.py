@@ -170,18 +170,3 @@ def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         fail_with(errno.EIO)
         with pytest.raises(OSError, match=os.strerror(errno.EIO)):
             locks.try_lock(file.fileno())
-
-
-def test_second_process_waits_for_an_open_file(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from nmt.io import locks\n"
-    code += "with locks.open_exclusively(Path(sys.argv[1])): print('open')"
-    command = [sys.executable, "-c", code, str(tmp_path / "new" / "lock")]
-    pipe = subprocess.PIPE
-    with (
-        locks.open_exclusively(tmp_path / "new" / "lock") as file,
-        subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as second,
-    ):
-        assert second.stderr is not None and "waiting" in second.stderr.readline()
-        assert second.poll() is None
-        file.close()
-        assert second.communicate(timeout=60)[0] == "open\n"

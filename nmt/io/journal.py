@@ -1,0 +1,92 @@
+"""A journal of the finished parts of a long job, in the folder of its output, from which a killed job resumes.
+
+The first line is a checksum of the inputs of the job. Each other line is the result of one part of the job with its
+seconds, as JSON. An incomplete last line, which a killed process leaves, is ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from nmt.io.files import full_disk_as_user_error
+from nmt.io.locks import open_exclusively
+
+
+class Journal:
+    """Results of the parts of one job, by their numbers: the file `.NAME.unfinished` in the folder of the output NAME.
+
+    Only a job with the same inputs resumes; any other starts again. A second process waits until the first has ended,
+    if the file system supports locks of the kernel.
+
+    Attributes:
+        results: the results of the finished parts.
+        seconds: the time of all finished parts.
+    """
+
+    def __init__(self, output: Path, inputs_digest: str) -> None:
+        """Open the journal of a job with this output, whose inputs have this checksum."""
+        self.path = output.parent / f".{output.name}.unfinished"
+        self.seconds = 0.0
+        self.results: dict[int, Any] = {}
+
+        # keep the results that an earlier process of the same job has written
+        header = json.dumps(inputs_digest).encode() + b"\n"
+        self._file = open_exclusively(self.path)
+        complete_bytes = self._read(header)
+        self._file.truncate(complete_bytes)
+        if complete_bytes == 0:
+            self._write(header)
+        self._part_start_time = time.monotonic()
+
+    def _read(self, header: bytes) -> int:
+        """Read the results in the file. Return the number of bytes of its complete lines; 0 if it is another job's."""
+        self._file.seek(0)
+        if self._file.readline() != header:
+            return 0
+        # stop at the first line that a killed process has not completed
+        complete_bytes = len(header)
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                number, result, seconds = json.loads(line)
+                self.results[int(number)] = result
+                self.seconds += seconds
+            except (ValueError, TypeError):
+                break
+            complete_bytes += len(line)
+        return complete_bytes
+
+    def add(self, number: int, result: Any) -> None:
+        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it.
+
+        The time of a part begins when the part before it has been stored.
+        """
+        seconds = round(time.monotonic() - self._part_start_time, 3)
+        line = json.dumps([number, result, seconds], ensure_ascii=False)
+        self._write(line.encode() + b"\n")
+        # keep the result as a resumed job reads it: tuples become lists
+        _, self.results[number], _ = json.loads(line)
+        self.seconds += seconds
+        self._part_start_time = time.monotonic()
+
+    def _write(self, line: bytes) -> None:
+        """Append a line, and wait until it is on the disk."""
+        with full_disk_as_user_error(self.path):
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def remove(self) -> None:
+        """Delete the journal after the output has been written."""
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()

@@ -1,0 +1,60 @@
+"""Reads files that a spreadsheet has written: tab-separated cells, some of them in quotes.
+
+A cell with a quote, a tab or a line break is in quotes, and its own quotes are doubled.
+"""
+
+import csv
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines
+
+
+def read_rows(path: Path, progress: Progress | None = None) -> Iterator[list[str]]:
+    """Yield the cells of each row of the file of a spreadsheet. Line breaks in a cell become spaces."""
+    for row, _ in _parse_rows(path, progress):
+        yield [cell.replace("\n", " ") for cell in row]
+
+
+@cache
+def is_spreadsheet(path: Path, columns: int) -> bool:
+    """Return whether a spreadsheet has written a file with so many columns.
+
+    All quotes of such a file follow the rules of spreadsheets. And some of them only a spreadsheet writes: doubled in a
+    cell, around a cell of several lines, or around every cell.
+    """
+    has_evidence, all_are_quoted = False, True
+    try:
+        for cells, text in _parse_rows(path):
+            # a tab at the end of a line opens an empty cell
+            row = cells if any(cells[columns:]) else cells[:columns]
+            # a quote in a cell is doubled in the file: `5" disk` is no cell of a spreadsheet
+            if len(row) != columns or any(cell.replace('"', '""') not in text for cell in row):
+                return False
+            inner_quotes = sum(cell.count('"') for cell in row)
+            outer_quotes = text.count('"') - 2 * inner_quotes
+            all_are_quoted &= outer_quotes == 2 * columns
+            has_evidence |= inner_quotes > 0 or ("\n" in text and columns > 1)
+    except csv.Error:
+        return False
+    return has_evidence or all_are_quoted
+
+
+def _parse_rows(path: Path, progress: Progress | None = None) -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of each row, and its text in the file.
+
+    Raises:
+        csv.Error: a quote is not as a spreadsheet writes it.
+    """
+    row_lines: list[str] = []
+
+    def read_and_keep_lines() -> Iterator[str]:
+        for line in read_lines(path, progress):
+            row_lines.append(line)
+            yield f"{line}\n"
+
+    for row in csv.reader(read_and_keep_lines(), "excel-tab", strict=True):
+        yield row or [""], "\n".join(row_lines)
+        row_lines.clear()

@@ -1,0 +1,40 @@
+"""Results of a killed process: who goes on with them, and who waits."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from nmt.io.journal import Journal
+from tests.running import ROOT
+
+
+def test_journal_of_another_job(tmp_path: Path) -> None:
+    """Only the same job resumes, and damaged lines are left out."""
+    with Journal(tmp_path / "out", "digest") as journal:
+        journal.add(3, ["done"])
+    with journal.path.open("a", encoding="utf-8") as file:
+        file.write("5\n")
+    with Journal(tmp_path / "out", "digest") as journal:
+        assert journal.results == {3: ["done"]}
+    with Journal(tmp_path / "out", "other digest") as journal:
+        assert journal.results == {}
+
+
+def test_second_process_waits(tmp_path: Path) -> None:
+    """And then has a journal of its own: the first has taken its file away."""
+    code = "import sys; from pathlib import Path; from nmt.io.journal import Journal\n"
+    code += "with Journal(Path(sys.argv[1]), 'digest') as journal: print(dict(journal.results))"
+    command = [sys.executable, "-c", code, str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with Journal(tmp_path / "out", "digest") as journal:
+        journal.add(3, ["done"])
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as second:
+            assert second.stderr is not None
+            assert "another process works on it; waiting for it" in second.stderr.readline()
+            assert second.poll() is None
+            journal.remove()
+            journal.__exit__(None, None, None)
+            assert second.communicate(timeout=60)[0] == "{}\n"
+            assert second.returncode == 0
