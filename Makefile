@@ -50,7 +50,7 @@ setup: ## Create .venv and install what experiments need
 lecture: ## Open the lecture in JupyterLab (after `make demo`)
 ##@ Your own text
 new: ## Begin: make new EXPERIMENT=FOLDER SOURCE=a.de TARGET=a.es
-run: ## Run it, or a different experiment: make EXPERIMENT=FOLDER run
+run: ## Run it, or any experiment: make EXPERIMENT=FOLDER run
 ##@ Experiments
 cho2014b-demo: ## Cho et al. (2014b) on the demo's text: two cores, minutes
 sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: the same
@@ -62,7 +62,7 @@ paper: ## The paper as written; for a cluster see docs/cluster.md
 groundhog: ## The paper as its authors' code ran it, after `make paper`
 ##@ Results
 report: ## Build a run's report: make EXPERIMENT=FOLDER report
-moses: ## Train Moses, too: make EXPERIMENT=experiments/multi30k moses
+moses: ## Run Moses, too: make EXPERIMENT=experiments/multi30k moses
 release: ## Collect what is published: make FOLDERS="..." release
 results-page: ## Renew docs/results.md: make FOLDERS="..." results-page
 ##@ For developers

@@ -32,9 +32,9 @@ def child_environment(folder: Path | None = None) -> dict[str, str]:
     """Return the variables to set for a child process, which inherits all others of this process.
 
     - PYTHONPATH and the user's own packages: without the folders that hide a package of this environment. A cluster's
-      modules set such folders, and then another NumPy would compute the results.
+      modules set such folders, and then a different NumPy would compute the results.
     - Python imports no file of the folder in which it runs.
-    - LOGNAME, USER and HOME: set if the user has none, as in a container, since programs ask for them.
+    - LOGNAME, USER and HOME: set if they are missing, as in a container, because programs ask for them.
     - Snakemake's cache: in the `folder` of the experiment if the home cannot be written to.
     - PATH: with the program `which`, which Snakemake needs and some systems lack.
     """
@@ -58,15 +58,15 @@ def child_environment(folder: Path | None = None) -> dict[str, str]:
 def find_checkout_problem() -> str | None:
     """Return an error message if a copied checkout runs the program or the code of the original, otherwise None.
 
-    A copy does so because the programs of its virtual environment, and its link to the checkout, name the old folder.
+    This happens because the programs of its virtual environment, and its link to the checkout, name the old folder.
     """
-    # Python's environment, unless a Snakefile or PYTHONPATH names the code of another checkout on purpose
+    # Python's environment, unless a Snakefile or PYTHONPATH names the code of a different checkout on purpose
     environments = []
     if str(REPOSITORY) not in {os.path.realpath(entry) for entry in sys.path}:
         environments.append(Path(sys.prefix))
 
-    # The program's environment, if it is another one. Its path may be relative to the folder of the shell (PWD), since
-    # Snakemake has changed the folder of the process.
+    # The program's environment, if it is a different one. Its path may be relative to the folder of the shell (PWD),
+    # because Snakemake has changed the folder of the process.
     for folder in (os.getcwd(), os.environ.get("PWD", "")):
         program = Path(folder, sys.argv[0])
         program_environment = program.parent.parent  # the program is .venv/bin/nmt

@@ -89,7 +89,7 @@ def get_status_command(workflow: Any) -> str | None:
 
 
 def limit_resource(workflow: Any, resource: str, count: int) -> None:
-    """Let jobs share this amount of a resource, unless the user stated another."""
+    """Let jobs share this amount of a resource, unless the user has set a different one."""
     workflow.global_resources.setdefault(resource, count)
 
 

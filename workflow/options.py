@@ -7,7 +7,7 @@ from typing import Any
 
 
 def format_option(name: str, value: object) -> str:
-    """Return `--name VALUE`, quoted for the shell; the name may be that of a setting: batch_size is --batch-size."""
+    """Return `--name VALUE`, quoted for the shell; the name may be a setting's name: batch_size is --batch-size."""
     return shlex.join([f"--{name.replace('_', '-')}", str(value)])
 
 

@@ -30,7 +30,7 @@ class Encoded:
 
     @property
     def tensor(self) -> Tensor:
-        """The first field, whose device and dtype are those of all."""
+        """The first field. All fields have its device and dtype."""
         first_field: Tensor = next(iter(vars(self).values()))
         return first_field
 

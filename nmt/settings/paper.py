@@ -11,7 +11,7 @@ from nmt.settings.model_types import MODEL_TYPES
 PAPER: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("paper.json").read_text(encoding="utf-8")
 )
-"""Default settings. run: those of a training, `ModelRun`. text: those of a model for raw text, `TextSettings`."""
+"""Default settings of a training (run: `ModelRun`) and of a model for raw text (text: `TextSettings`)."""
 
 
 def add_run_defaults(values: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
     corpora = corpora or CorpusInfo()
     files = f"{folder}: summary.json, settings.json or the scores"
     with errors_as_user_error(
-        files, KeyError, TypeError, AttributeError, remedy="expected those of this version"
+        files, KeyError, TypeError, AttributeError, remedy="expected what this version writes"
     ):
         card = format_card(summary, settings, corpora, scores)
     write_text(folder / MODEL_CARD, card)

@@ -155,6 +155,6 @@ def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]
         for side, vocabulary in zip(SIDES, vocabularies, strict=True):
             if checksums[side] != vocabulary.sha256:
                 raise UserError(
-                    f"{path}: trained with a different {side} vocabulary; {side}.tsv beside it must be that of its "
-                    "training, and text must be binarized with it"
+                    f"{path}: trained with a different {side} vocabulary; {side}.tsv beside it must be the vocabulary "
+                    "of its training, and text must be binarized with it"
                 )

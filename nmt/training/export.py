@@ -27,7 +27,7 @@ from nmt.training.checkpoint import list_checkpoints
 from nmt.training.trainer import Trainer
 
 MAX_TIMES_RANDOM = 3
-"""A training has diverged if its development NLL is more than this many times that of random words.
+"""A training has diverged if its development NLL is more than this many times the NLL of random words.
 
 At the start of a training, both are about equal. An overfitted model can have a greater NLL than random words, but not
 three times theirs: a word of a vocabulary of 30,000 would have a probability of e^-31 on average.
@@ -71,8 +71,8 @@ def check_has_learnt(trainer: Trainer, dev_nll: float) -> None:
     random_nll = trainer.compute_random_nll()
     if not dev_nll <= MAX_TIMES_RANDOM * random_nll:  # also if it is not a number
         raise RecurringError(
-            f"{trainer.state_folder}: the training has diverged: its development NLL is {dev_nll:.4g}, that of random "
-            f"words {random_nll:.4g}. Lower training.learning_rate or training.clip_norm"
+            f"{trainer.state_folder}: the training has diverged: its development NLL is {dev_nll:.4g}; random "
+            f"words have {random_nll:.4g}. Lower training.learning_rate or training.clip_norm"
         )
 
 

@@ -25,7 +25,7 @@ ATTEMPTS = 5
 """Requests in a row without an answer, or without new bytes, after which the next source is tried."""
 MIN_WAIT, MAX_WAIT = 1.0, 60.0
 """Seconds of the first pause, and of the longest. Each pause is twice as long as the one before; a server may ask for
-another length between these limits."""
+a different length between these limits."""
 CONNECT_TIMEOUT, READ_TIMEOUT = 30.0, 60.0
 """Seconds to wait for a connection, and for the next byte."""
 _MAX_REASON_CHARACTERS = 200

@@ -115,7 +115,7 @@ def _resample_runs(
     Args:
         sample_scores: (R, samples).
         bootstrap: the seed.
-        stream: another number draws other runs; of two compared systems, each has its own.
+        stream: a different number draws different runs. Each of two compared systems has its own.
     """
     generator = np.random.default_rng([bootstrap.sacrebleu_seed, stream])
     ranks = generator.integers(len(sample_scores), size=sample_scores.shape)

@@ -36,9 +36,9 @@ _BASELINES = {
 
 @dataclass(frozen=True)
 class Item:
-    """A heading of the page with its content: a table, a picture, or other text.
+    """A heading of the page with its content: a table, a picture, or text.
 
-    picture: a PNG in base64. width: that of the picture, in pixels, with which its letters are legible. description:
+    picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. description:
     its alternative text. text: HTML. is_folded: whether only the heading is shown at first.
     """
 

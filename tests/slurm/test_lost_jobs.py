@@ -36,7 +36,7 @@ def test_preempted_or_cancelled_training_is_resubmitted(any_cluster: Cluster, ex
     assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
     assert (experiment.folder / TARGET).exists()
     assert "was cancelled, or lost its place to another job\n" in experiment.output()
-    assert "It is sent again: attempt 2 of " in experiment.output()
+    assert "It is submitted again: attempt 2 of " in experiment.output()
     lost = {"PREEMPTED", "CANCELLED"} if any_cluster.accounting else {"PREEMPTED"}
     assert lost <= set(history(any_cluster).split())
 

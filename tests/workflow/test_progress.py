@@ -154,10 +154,10 @@ def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
     assert observed.lines()[-4:-1] == [
         "Slurm's job 18 was cancelled",
         f"log: experiment/{log}",
-        "It is sent again: attempt 2 of 20",
+        "It is submitted again: attempt 2 of 20",
     ]
 
-    # sent again, it waits; its files are those of the first attempt
+    # submitted again, it waits; its files are those of the first attempt
     observed.run.start_job(log, is_submitted=True)
     observed.seconds += 100
     observed.run.refresh_line()

@@ -183,7 +183,7 @@ class RunProgress:
                 reasons.append(f"log: {os.path.relpath(path, self._start_folder)}")
             if failure.next_attempt:
                 heading = set_color("yellow", f"ended: {name}", self._stream)
-                reasons.append(f"It is sent again: attempt {failure.next_attempt}")
+                reasons.append(f"It is submitted again: attempt {failure.next_attempt}")
             self.print_lines("", heading, *reasons, "")
             return bool(errors or failure.reason)
 
