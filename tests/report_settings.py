@@ -26,6 +26,6 @@ def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
         "model_types": {},
         "unknown": "allowed",
         "languages": {"source": "en", "target": "fr"},
-        "tokenization": {"tokenizer": "moses", "escape": True, "split_hyphens": True},
+        "tokenization": {"escape": True, "split_hyphens": True},
     }
     return settings | changes

@@ -11,7 +11,7 @@ from nmt.training.trainer import Trainer
 from tests.bitexts import vocabulary, write_bitext
 from tests.training_settings import decoding, model_run
 
-MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
+MOSES = Tokenization(escape=True, split_hyphens=False)
 
 
 def text_settings(search: Decoding | None = None) -> TextSettings:

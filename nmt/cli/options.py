@@ -51,13 +51,6 @@ class ExistingFolder(click.Path):
 EXISTING_FOLDER = ExistingFolder()
 
 
-def file_option(
-    name: str, help_text: str, metavar: str = "FILE", **attributes: Any
-) -> Callable[[Command], Command]:
-    """Return a required option whose value is a path; `attributes` are further arguments of `click.option`."""
-    return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **attributes)
-
-
 input_option = partial(click.option, required=True, type=EXISTING)
 """A required option whose value is an existing file or folder, with the arguments of `click.option`."""
 output_option = partial(click.option, "--output", required=True, type=FILE)
@@ -75,7 +68,7 @@ def settings_option(description: str, default: str | None = None) -> Callable[[C
 def add_vocabulary_options(command: Command) -> Command:
     """Add the options `--source-vocabulary` and `--target-vocabulary`."""
     for side in ("target", "source"):
-        command = file_option(f"--{side}-vocabulary", f"TSV file of the {side} vocabulary.")(command)
+        command = input_option(f"--{side}-vocabulary", help=f"TSV file of the {side} vocabulary.")(command)
     return command
 
 

@@ -13,9 +13,9 @@ from nmt.cli.options import (
     FILE,
     PATH,
     add_settings_options,
-    file_option,
     load_models,
     model_option,
+    output_option,
     tokenized_option,
 )
 from nmt.cli.terminal import READ_AHEAD, UnknownWords, exit_quietly_on_signals, warn_of_invalid_utf8
@@ -141,9 +141,7 @@ MAX_WORDS_IN_TREE = 100
 @click.argument("sentence")
 @model_option
 @tokenized_option
-@file_option(
-    "--output", "File for the picture (.pdf, .svg or .png). Repeat it for further files.", multiple=True
-)
+@output_option(multiple=True, help="File for the picture (.pdf, .svg or .png). Repeat it for further files.")
 def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, ...]) -> None:
     """Plot the tree that a grConv makes of SENTENCE, and its ten best translations next to it.
 

@@ -52,8 +52,6 @@ class Languages(Settings):
 class Tokenization(Settings):
     """Moses' tokenizer and its options, with Moses' defaults."""
 
-    tokenizer: Literal["moses"] = "moses"
-    """Only this one."""
     escape: bool = True
     """Write &apos; and the like for characters with a meaning for Moses' decoder, as tokenizer.perl does."""
     split_hyphens: bool = False

@@ -279,7 +279,6 @@ def test_tokens_and_text_are_those_of_moses(playground: Playground, language: st
     lines = ["".join(draw.choices(PIECES, k=draw.randint(0, 30))) for _ in range(400)]
     for escape in (True, False):
         settings = Tokenization(
-            tokenizer="moses",
             escape=escape,
             split_hyphens=not escape,
             normalization="none" if escape else "punctuation",
