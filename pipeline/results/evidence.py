@@ -16,7 +16,7 @@ from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
-UNPROVEN = "whether the package itself is honest (settings, vocabularies, trainings, translations), figures and pages"
+UNPROVEN = "figures and pages, and whether settings, vocabularies, trainings and translations are honest"
 """What `nmt verify` does not prove, as its conclusion says (docs/publishing.md)."""
 
 
