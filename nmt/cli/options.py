@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -49,6 +50,31 @@ class ExistingFolder(click.Path):
 
 
 EXISTING_FOLDER = ExistingFolder()
+
+
+class SectionedCommand(click.Command):
+    """A command whose help shows its options below several headings.
+
+    Attributes:
+        sections: heading -> names of parameters. All others come last.
+    """
+
+    def __init__(self, *arguments: Any, sections: Mapping[str, Sequence[str]], **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of each section."""
+        help_records = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record and isinstance(parameter, click.Option):
+                help_records[parameter.name or ""] = record
+
+        other_names = [name for name in help_records if name not in chain(*self.sections.values())]
+        for heading, names in {**self.sections, "Other options": other_names}.items():
+            with formatter.section(heading):
+                formatter.write_dl([help_records[name] for name in names])
 
 
 input_option = partial(click.option, required=True, type=EXISTING)

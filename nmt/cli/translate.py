@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.api import Model
-from nmt.cli.options import FILE, PATH, add_settings_options, models_option, tokenized_option
+from nmt.cli.options import (
+    FILE,
+    PATH,
+    SectionedCommand,
+    add_settings_options,
+    models_option,
+    tokenized_option,
+)
 from nmt.cli.terminal import (
     READ_AHEAD,
     UnknownWords,
@@ -41,7 +48,16 @@ _json_option = click.option(
 )
 
 
-@click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Model": ["model_paths"],
+        "Search": [*TranslateOptions.model_fields],
+        "Output": ["output", "n_best", "alignment", "as_json", "plot"],
+        "Speed": [*ComputeOptions.model_fields],
+    },
+    short_help="Translate text with a trained model: raw text in, raw text out.",
+)
 @models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output_option
