@@ -209,5 +209,13 @@ def test_several_lines_in_one_string_are_refused(text: Any) -> None:
         check_lines("translate", text)
 
 
+@pytest.mark.parametrize("path", [float("nan"), b"model", ["model"]])
+def test_what_is_no_path_is_refused(path: Any, model: nmt.Model) -> None:
+    with refused():
+        nmt.load(path)
+    with refused():
+        model.translate("w2").plot(path)
+
+
 def test_lines_of_any_collection() -> None:
     assert check_lines("translate", (line for line in ["w2\r\n", ""])) == ["w2\r\n", ""]
