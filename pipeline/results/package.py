@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.errors import UserError
+from nmt.errors import UserError, errors_as_user_error
 from nmt.evaluation.translations import check_unaltered, provenance_path, read_provenance, sha256_of_lines
 from nmt.io.files import copy_file, write_json
 from nmt.io.text_files import open_lines, read_lines, write_lines
@@ -138,8 +138,10 @@ def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
 
 def list_files(folder: Path) -> tuple[set[str], list[str]]:
     """Return the names of the plain files, and a line for each link or special file; links are not followed."""
+    with errors_as_user_error(folder, remedy="expected fewer levels of folders"):
+        paths = sorted(folder.rglob("*"))
     files, special_files = set(), []
-    for path in sorted(folder.rglob("*")):
+    for path in paths:
         mode, name = path.lstat().st_mode, path.relative_to(folder).as_posix()
         if stat.S_ISREG(mode):
             files.add(name)
