@@ -77,7 +77,8 @@ def check_model_folder(folder: Path) -> None:
     for name in NEEDED_FILES:
         if not (folder / name).is_file():
             problem = f"no {name} in it" if folder.is_dir() else "no such folder"
-            suggestion = suggest_name(folder.name, [path.name for path in folder.parent.glob("*/")])
+            neighbours = {path.name for path in folder.parent.glob("*/")} - {folder.name}
+            suggestion = suggest_name(folder.name, neighbours)
             raise UserError(
                 f"{folder}: {problem}{suggestion}; expected a model's folder, as `nmt train` writes it (models/...)"
             )
