@@ -126,7 +126,7 @@ def verify_results(
         verdict.notes.append(verdict.unknown_code)
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
-    verdict.conclusion += f"; not checked: {UNPROVEN}"
+    verdict.conclusion += f"; taken on trust: {UNPROVEN}"
     if not models:
         verdict.conclusion += "; --models FOLDER repeats some translations"
     return verdict
