@@ -297,7 +297,7 @@ def test_foreign_settings_read_and_run_nothing(results: Path, tmp_path: Path) ->
     tables = {line.partition(",")[0] for line in found.problems if line.startswith(str(results))}
     names = [*TABLES, "tables.tex", "headline.txt", "data.csv", "data.md", "data.tex"]
     assert tables <= {f"{results}/{name}" for name in names} | {
-        f"{results}/{name}: does not follow: {path} asks for no such table" for name in names
+        f"{results}/{name}: does not follow: {path} does not ask for this table" for name in names
     }
 
 
