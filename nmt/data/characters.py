@@ -33,10 +33,10 @@ MARK_BETWEEN_LETTERS = (
 MARK_BETWEEN_DIGITS = r"['’\p{Word_Break=MidNum}]--[,;\p{East_Asian_Width=W}\p{East_Asian_Width=F}]"
 """Marks between two digits that are part of the number (WB11): 1'000. Commas are left to Moses' rules."""
 UNSPACED = (
-    r"[\p{Line_Break=Complex_Context}\p{Line_Break=Ideographic}\p{Line_Break=Conditional_Japanese_Starter}]"
-    r"&&[\p{L}\p{M}]"
+    r"[\p{Line_Break=Complex_Context}\p{Line_Break=Ideographic}\p{Line_Break=Conditional_Japanese_Starter}"
+    r"\p{Line_Break=Aksara}\p{Line_Break=Aksara_Prebase}\p{Line_Break=Aksara_Start}]&&[\p{L}\p{M}]"
 )
-"""Letters of scripts without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese and others."""
+"""Letters of scripts without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Javanese, others."""
 IDEOGRAPH = r"[\p{Line_Break=Ideographic}\p{Line_Break=Conditional_Japanese_Starter}]&&[\p{L}\p{M}]"
 """Those of them that have no spaces at all: Chinese characters and kana."""
 WIDE_PUNCTUATION = r"\p{P}&&[\p{East_Asian_Width=W}\p{East_Asian_Width=F}]"

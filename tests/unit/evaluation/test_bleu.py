@@ -130,6 +130,7 @@ def test_plain_text_is_scored_like_a_model(tmp_path: Path) -> None:
         ("我昨天在学校图书馆借了三本书 。", "zh"),
         ("私は昨日学校で本を借りました 。", "char"),
         ("ខ្ញុំទៅផ្សារ ។", "char"),
+        ("ꦏꦸꦭꦤꦸꦮꦸꦤ꧀ꦥꦺꦴꦠꦾꦤ꧀ꦠꦶꦒ ꧉", "char"),
         ("나는 학교에 갔습니다 .", "13a"),
         ("the word 東京 is here .", "13a"),
     ],
