@@ -35,7 +35,7 @@ include: "workflow/rules/common.smk"
 
 
 # The image in which jobs run under `--sdm apptainer` (container/nmt.def); ignored otherwise. Its path is relative to the
-# working directory, so that the same image elsewhere makes nothing run again.
+# working directory, so that the same image elsewhere repeats no job.
 container: os.path.relpath(ROOT / "container" / "nmt.sif")
 
 

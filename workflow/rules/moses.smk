@@ -59,7 +59,7 @@ if CONFIG.moses.enabled:
             runtime=scale_minutes(30, per_input_gb=60),
         params:
             settings=lambda wildcards: TEXT_SETTINGS_BY_SPLIT[wildcards.split],
-            corpora=lambda wildcards: getattr(CONFIG.use, wildcards.split),  # the text has their order
+            corpora=lambda wildcards: getattr(CONFIG.use, wildcards.split),  # the text is in their order
         script:
             "../scripts/moses_text.py"
 

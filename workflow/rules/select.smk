@@ -59,7 +59,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
         """Train one of the four language models (in- or out-of-domain, source or target) with KenLM's lmplz."""
         input:
             text=jobs.language_model_text,
-            # the model's vocabulary are the words of this text, if there is any
+            # the vocabulary of the model is the words of this text, if there is any
             vocabulary_text=jobs.language_model_vocabulary_text,
             programs=KENLM_BUILD,
         output:

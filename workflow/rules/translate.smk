@@ -16,7 +16,7 @@ if "dev" in SETS:
             "logs/translate/dev_text.{language}.log",
         localrule: True
         params:
-            corpora=CONFIG.use.dev,  # the text has their order
+            corpora=CONFIG.use.dev,  # the text is in their order
         # Without sync, a power cut could leave an empty file, which Snakemake would take for complete.
         shell:
             "(cat {input.tokens:q} > {output.text:q} && sync {output.text:q}) 2> {log:q}"
