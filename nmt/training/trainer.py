@@ -29,6 +29,7 @@ from nmt.data.bitext import Bitext
 from nmt.data.meta import data_checksums
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
+from nmt.io.messages import print_warning
 from nmt.io.progress import Progress
 from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -161,10 +162,9 @@ class Trainer:
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         if len(self.pairs) < training.batch_size:
-            click.echo(
-                f"nmt: warning: {train.folder}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
-                f"training.batch_size ({training.batch_size}): a batch has the same pair several times",
-                err=True,
+            print_warning(
+                f"{train.folder}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
+                f"training.batch_size ({training.batch_size}): a batch has the same pair several times"
             )
         if training.dev_sentences == "all":
             self.dev_rows = np.arange(len(dev))
@@ -218,10 +218,9 @@ class Trainer:
 
         # Drop the lines of the history after the checkpoint, since their updates are made again.
         if not self.history.rewind(self.counters.history_bytes):
-            click.echo(
-                f"nmt: warning: {self.history.path}: older than the checkpoint after update {self.counters.update}, so "
-                f"lines are missing; to have them, stop, copy that checkpoint's history, and run again",
-                err=True,
+            print_warning(
+                f"{self.history.path}: older than the checkpoint after update {self.counters.update}, so "
+                f"lines are missing; to have them, stop, copy that checkpoint's history, and run again"
             )
         if self.settings.tensorboard:
             self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
