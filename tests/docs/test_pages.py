@@ -25,6 +25,7 @@ NOT_HERE = {
     r".*preflight( experiments/europarl)?$": "downloads",
     r"make (results-page|FOLDERS=.* release)": "all experiments",
     r"watch ": "a person who watches",
+    r"make new .*--init-from MODEL": "a model of these languages",
     r"nmt (train|model package|translate --model mine|score --model mine)|sacrebleu ": "test_library.py runs it",
     r"nmt tree ": "cho2014b-demo",
     r".*verify results --archives": "archives, which the demo has none of",
