@@ -6,10 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-import yaml
 from torch import Tensor
 
-from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, WordIds
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
@@ -20,6 +18,7 @@ from nmt.model import model_types
 from nmt.settings import training
 from nmt.settings.decoding import Decoding
 from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName
+from nmt.settings.paper import PAPER
 from nmt.training.update import Updater
 
 CPU = torch.device("cpu")
@@ -41,13 +40,6 @@ PRECISIONS: dict[str, Precision] = {
 """The project's contenders that translate."""
 
 
-def read_default_settings() -> dict[str, Any]:
-    """Return the settings that experiments start from, which are the paper's."""
-    path = ROOT / "workflow" / "defaults.yaml"
-    settings: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return settings
-
-
 def make_settings(
     model_type: ModelTypeName, sizes: Sizes, units_factor: int = 1, **changes: Any
 ) -> tuple[AnyArchitecture, training.Training]:
@@ -59,7 +51,7 @@ def make_settings(
         units_factor: multiplies hidden, maxout and alignment units.
         changes: other settings of the training.
     """
-    defaults = read_default_settings()
+    defaults = PAPER["run"]
     sized_architecture = defaults["architecture"] | {
         "hidden_units": units_factor * sizes.hidden,
         "embedding_size": sizes.embedding,
@@ -72,9 +64,7 @@ def make_settings(
     own_fields = architecture_class.model_fields.keys() & sized_architecture.keys()
     architecture = architecture_class.model_validate({key: sized_architecture[key] for key in own_fields})
 
-    training_settings = defaults["training"]
-    if model_type == "lstm":
-        training_settings |= SUTSKEVER_TRAINING
+    training_settings = defaults["training"] | (SUTSKEVER_TRAINING if model_type == "lstm" else {})
     training_settings |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
     return architecture, training.Training.model_validate(training_settings)
 
@@ -122,7 +112,7 @@ class Search(Contender):
         self.model.eval()
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # no sentence ends
-        self.decoding = read_default_settings()["decoding"]
+        self.decoding = PAPER["text"]["decoding"]
 
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
