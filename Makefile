@@ -31,9 +31,11 @@ DEV := $(VENV)/installed-dev
 EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
 RUN := $(BIN)/python tools/run.py --cores "$$CORES"
 # OPTIONS are for the other experiment, so a finished demo keeps its seeds and rows. Of OPTIONS the demo takes only a dry-run.
-# A worker that ends in a test, or a test that takes half an hour, ends the run: pytest-xdist would wait for it for ever.
-PARALLEL := -n auto --dist loadfile --max-worker-restart 0 -o faulthandler_timeout=1800 -o faulthandler_exit_on_timeout=true
 DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run --dryrun,$(OPTIONS))
+
+# A test that takes an hour ends its worker, and a worker that ends in a test ends the run: pytest-xdist would wait for it
+# for ever.
+PARALLEL := -n auto --dist loadfile --max-worker-restart 0 -o faulthandler_timeout=3600 -o faulthandler_exit_on_timeout=true
 
 # Of a cluster's modules: other packages, and another Python.
 unexport PYTHONPATH PYTHONHOME
@@ -69,7 +71,7 @@ results-page: ## Renew docs/results.md: make FOLDERS="..." results-page
 setup-dev: ## Also install what tests and linters need
 format: ## Format code and rules; renew docs/settings.md
 lint: ## Check style, types, and the order of imports
-test: ## Test each part, and a small run: 7 to 9 minutes
+test: ## Test each part, and a small run: 6 to 11 minutes
 test-slow: ## Test whole runs: killed, damaged, published
 test-all: ## Run every test: before a release, some hours
 fuzz: ## Test with random input: FUZZ_EXAMPLES=10000 make fuzz

@@ -102,6 +102,8 @@ def _check_options(options: Sequence[str]) -> list[str]:
         check_profile(profile)
     if arguments.report is None:
         return [*options]
+
+    # the last --report counts
     report = arguments.report.absolute()
     if not report.parent.is_dir():
         raise UserError(f"--report {arguments.report}: no such folder: make it first")

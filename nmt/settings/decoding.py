@@ -104,8 +104,7 @@ class TranslateOptions(Settings):
     max_words: TokenCount = Field(
         default=100,
         description="Maximum number of tokens that are translated together. Longer lines are translated in pieces. If "
-        "possible, a piece ends with a "
-        "full stop or comma.",
+        "possible, a piece ends with a full stop or comma.",
     )
 
 

@@ -71,8 +71,8 @@ except UserError as error:
 # Dry-runs, summaries and the like write nothing.
 internals.plan_without_writing()
 
-# The folder of papers and captions as seen from an experiment of the checkout, so that a moved checkout
-# repeats no job.
+# The folder of papers and captions as seen from an experiment of the checkout, so that a moved checkout repeats no
+# job.
 WORKFLOW = ROOT / "workflow"
 if Path.cwd().is_relative_to(ROOT):
     WORKFLOW = Path(os.path.relpath(WORKFLOW))
