@@ -129,9 +129,8 @@ report: $(INSTALLED)
 	@$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
 showcase: $(DEV)
-	$(BIN)/python -m tools.showcase
+	MPLBACKEND= $(BIN)/python -m tools.showcase
 	sed 's/Translate in the browser: demo/Why attention? Let a sentence grow/' experiments/demo/results/playground.html > docs/playground.html
-	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
 lecture: $(INSTALLED)
 	.uv/uv run --no-sync --with jupyterlab jupyter lab --notebook-dir docs --LabApp.default_url=/lab/tree/attention.ipynb $(OPTIONS)

@@ -1,4 +1,4 @@
-"""`make showcase` runs this module: it draws two pictures of README from the demo's models.
+"""`make showcase` runs this module: it draws two pictures of README from the demo's models, and runs the lecture.
 
 Usage: python -m tools.showcase
 """
@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nbformat
 import sacrebleu
 from matplotlib import get_data_path
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from nbclient import NotebookClient
 from PIL import Image, ImageDraw, ImageFont
 
 import nmt
@@ -23,6 +25,7 @@ from nmt.plots.style import figure_style, save_figure
 
 MODELS = REPOSITORY / "experiments" / "demo" / "models"
 PICTURES = REPOSITORY / "docs" / "pictures"
+LECTURE = REPOSITORY / "docs" / "attention.ipynb"
 
 CLAUSES = (
     ("the small boy looks for the dog", "le petit garçon cherche le chien"),
@@ -61,7 +64,7 @@ class Block(NamedTuple):
 
 
 def main() -> None:
-    """Draw both pictures."""
+    """Draw both pictures, and run the lecture."""
     with_attention, without_attention = (nmt.load(MODELS / name) for name in ("rnnsearch-50", "rnnencdec-50"))
     frames = [*make_frames(with_attention, without_attention)]
     write_animation(frames, PICTURES / "growing_sentence.gif")
@@ -70,6 +73,15 @@ def main() -> None:
         PICTURES / "attention.png",
         "Attention of the demo's RNNsearch-50: for each French word, how much it reads of each English word.",
     )
+    run_lecture()
+
+
+def run_lecture() -> None:
+    """Run the notebook, and write its outputs into it, without the times of its cells, which would always differ."""
+    notebook = nbformat.read(LECTURE, as_version=4)
+    resources = {"metadata": {"path": LECTURE.parent}}
+    NotebookClient(notebook, record_timing=False, resources=resources).execute()
+    nbformat.write(notebook, LECTURE)
 
 
 # --- the moving picture -----------------------------------------------------------------------------------------------
