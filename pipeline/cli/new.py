@@ -75,8 +75,8 @@ def new(
     at most 2,000. No sentence is then in two of the sets. The command writes the text to FOLDER/text, and settings that
     suit the amount of text to FOLDER/config.yaml.
     """
+    from pipeline.own_text.parallel_text import ParallelText
     from pipeline.own_text.settings import write_experiment
-    from pipeline.own_text.text import ParallelText
 
     texts = {"train": ParallelText(source, target)}
     for split, files in (("dev", dev), ("test", test)):

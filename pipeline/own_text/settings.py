@@ -21,12 +21,12 @@ from nmt.settings.decoding import TextSettings
 from nmt.settings.text import LANGUAGES, Languages, describe_unknown_language
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, read_text_settings
-from pipeline.own_text.text import (
+from pipeline.own_text.parallel_text import ParallelText
+from pipeline.own_text.splits import (
     MIN_FINE_TUNING_PAIRS,
     MIN_TRAINING_PAIRS,
     SPLITS,
     TOKENIZATION,
-    ParallelText,
     TextStatistics,
     write_splits,
 )

@@ -8,11 +8,11 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, read_pairs
+from pipeline.own_text.parallel_text import ParallelText
 from pipeline.own_text.settings import write_experiment
 from pipeline.own_text.shift import WINDOW, PairLengths, Shift
-from pipeline.own_text.text import ParallelText
 from tests.bitexts import write_text
-from tests.pipeline.own_text.test_text import Pairs, write_parallel_text
+from tests.pipeline.own_text.test_splits import Pairs, write_parallel_text
 
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])

@@ -12,10 +12,11 @@ from pipeline.config.job_settings import get_text_settings
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes
+from pipeline.own_text.parallel_text import ParallelText
 from pipeline.own_text.settings import OwnText, Proposal, format_config, write_experiment
-from pipeline.own_text.text import ParallelText, TextStatistics
+from pipeline.own_text.splits import TextStatistics
 from tests.messages import refused
-from tests.pipeline.own_text.test_text import make_pairs, write_parallel_text
+from tests.pipeline.own_text.test_splits import make_pairs, write_parallel_text
 from tests.running import snakemake
 from tests.translators import MOSES, trained_model
 

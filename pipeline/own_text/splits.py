@@ -9,25 +9,22 @@ which sizes are chosen.
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
-from nmt.data.tokenization import RawText, TokenText
+from nmt.data.tokenization import RawText, TextCodec, TokenText
 from nmt.errors import UserError
-from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineWriter, UnevenSidesError, pair_lines, read_lines, write_lines
+from nmt.io.text_files import LineWriter, write_lines
 from nmt.settings.text import Languages, Tokenization
+from pipeline.own_text.parallel_text import Pair, ParallelText
 from pipeline.own_text.shift import PairLengths, Shift
-from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
 from pipeline.preparation import SideFiles, WordCounts, matching_key
 
-Pair = tuple[str, str]
 SideKeys = set[tuple[str, str]]
 """Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
 HELD_OUT_SPLITS = ("dev", "test")
@@ -41,86 +38,6 @@ COUNTED_PAIRS = 200_000
 """Training pairs whose lengths and words are counted, evenly spread over the text."""
 TOKENIZATION = Tokenization(normalization="punctuation")
 """Text of users has several characters for one apostrophe or accent. The text of the papers stays as it is."""
-
-
-@dataclass(frozen=True)
-class ParallelText:
-    """Files of parallel text: two with a sentence per line, or one (`source`) with a tab between both sides."""
-
-    source: Path
-    target: Path | None = None
-
-    def __str__(self) -> str:
-        return f"{self.source} and {self.target}" if self.target else str(self.source)
-
-    @property
-    def files(self) -> list[Path]:
-        """The one or two files."""
-        return [self.source, self.target] if self.target else [self.source]
-
-    def read_pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
-        """Yield both sides of each line, without byte order mark and carriage return.
-
-        Raises:
-            UserError: a file is missing, damaged or not UTF-8, the numbers of lines differ, a tab is missing, or one of
-                two files has both sides of the text.
-        """
-        for file in self.files:
-            require_regular_file(file)  # a pipe could not be read more than once
-
-        pairs = self._read_two_files(self.target, progress) if self.target else self._read_columns(progress)
-        pair_count = source_tabs = target_tabs = 0
-        for pair in pairs:
-            source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
-            yield source, target
-            pair_count += 1
-            source_tabs += "\t" in source
-            target_tabs += "\t" in target
-
-        # a file with a tab in most lines has both sides, so there is no use for the other file
-        for file, tab_count in zip(self.files, (source_tabs, target_tabs), strict=False):
-            if self.target and 2 * tab_count > pair_count:
-                raise UserError(
-                    f"{file}: {tab_count:,} of {pair_count:,} lines have a tab, as in a file of both sides; name that"
-                    " file alone, or cut its column (cut -f 1)"
-                )
-
-    @property
-    def spreadsheets(self) -> list[Path]:
-        """The files that a spreadsheet has written, with some cells in quotes."""
-        columns = 1 if self.target else 2
-        return [file for file in self.files if is_spreadsheet(file, columns)]
-
-    def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        source_lines, target_lines = (map("".join, self._read_cells(file, progress)) for file in self.files)
-        lengths = PairLengths()
-        try:
-            for pair in pair_lines(self.source, target, source_lines, target_lines):
-                lengths.add(*pair)
-                yield pair
-        except UnevenSidesError as error:
-            shift = lengths.find_shift()
-            location = f"; the sides look shifted from about line {shift.line:,} on" if shift else ""
-            raise UserError(f"{error}{location}") from None
-
-    def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
-        for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
-            if len(cells) != 2:
-                problem = f"found {len(cells) - 1} tabs, expected source, tab, target"
-                if len(cells) == 1 and ";" in cells[0]:
-                    problem += " (if it is CSV with semicolons, save it as tab-separated text)"
-                raise UserError(
-                    f"{self.source}, line {line_number}: {problem}; name both files, or cut it (cut -f 1,2)"
-                )
-            yield cells[0], cells[1]
-
-    def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
-        """Yield the cells of each line. A line of one of two files is one cell."""
-        if file in self.spreadsheets:
-            yield from read_rows(file, progress)
-            return
-        for line in read_lines(file, progress):
-            yield [line] if self.target else line.split("\t")
 
 
 @dataclass
@@ -195,6 +112,12 @@ class TextStatistics:
             self.lengths.append(max(len(source), len(target)))
             self.token_count += len(source) + len(target)
 
+    def add_shift(self, split: str, lengths: PairLengths) -> None:
+        """Look for a shift in a split, from the lengths of its pairs."""
+        shift = lengths.find_shift()
+        if shift:
+            self.shifts[split] = shift
+
 
 def write_splits(
     texts: Mapping[str, ParallelText],
@@ -223,73 +146,107 @@ def write_splits(
                 raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
 
     # 2. which lines of the training text become the sets that are not given
-    train = texts["train"]
     missing_splits = [split for split in SPLITS if split not in texts]
-    sample = _sample_held_out(train, missing_splits, _read_held_out_keys(texts), min_pairs)
+    sample = _sample_held_out(texts["train"], missing_splits, _read_held_out_keys(texts), min_pairs)
 
-    statistics = TextStatistics()
-    lengths = {split: PairLengths() for split in texts}
-    source_codec = TokenText() if tokenized else RawText(languages.source, TOKENIZATION)
-    target_codec = TokenText() if tokenized else RawText(languages.target, TOKENIZATION)
+    # 3. the sets
+    source_codec, target_codec = (
+        TokenText() if tokenized else RawText(language, TOKENIZATION)
+        for language in (languages.source, languages.target)
+    )
     with ExitStack() as stack:
-        writers = {}
-        for split, (source_path, target_path) in outputs.items():
-            source_writer = stack.enter_context(write_lines(source_path))
-            writers[split] = source_writer, stack.enter_context(write_lines(target_path))
+        writers = {
+            split: (stack.enter_context(write_lines(source)), stack.enter_context(write_lines(target)))
+            for split, (source, target) in outputs.items()
+        }
+        split_writer = _SplitWriter(writers, source_codec, target_codec)
+        for split in HELD_OUT_SPLITS:
+            if split in texts:
+                _copy_set(split, texts[split], split_writer)
+        _divide_training_text(texts["train"], sample, split_writer)
+        _check_training_pairs(texts["train"], split_writer.statistics.pairs["train"], min_pairs)
+    return split_writer.statistics
 
-        # 3. held-out sets that are given
-        for split in texts.keys() - {"train"}:
-            for source, target in texts[split].read_pairs():
-                lengths[split].add(source, target)
-                _write_pair(writers[split], source, target)
-                statistics.pairs[split] += 1
-                statistics.one_sided += not (source.strip() and target.strip())
-                statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
-            if not statistics.pairs[split]:
-                raise UserError(f"{texts[split]}: no sentences; expected one per line")
 
-        # 4. the training text: sampled lines go to their set, and pairs that share a side with one are left out
-        counting_interval = 1 + sample.line_count // COUNTED_PAIRS
-        checksums = array("q")  # 8 bytes a pair
-        first_pair = ("", "")
-        with Progress.over_files(train.files, f"divide {train}") as progress:
-            for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
-                lengths["train"].add(source, target)
-                checksums.append(hash((source, target)))
-                first_pair = first_pair if line_number > 1 else (source, target)
-                split = sample.splits.get(line_number, "train")
-                if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
-                    statistics.left_out += 1
-                    continue
-                _write_pair(writers[split], source, target)
-                statistics.pairs[split] += 1
-                statistics.one_sided += not (source.strip() and target.strip())
+@dataclass(frozen=True)
+class _HeldOutSample:
+    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all lines."""
 
-                # the words of all held-out pairs, and of a part of the training text
-                if split != "train" or line_number % counting_interval == 0:
-                    statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
-        _check_training_pairs(train, statistics.pairs["train"], min_pairs)
+    line_count: int
+    splits: dict[int, str] = field(default_factory=dict)
+    keys: SideKeys = field(default_factory=set)
 
-    # 5. repeated pairs, and headings: a few words that the text does not have
+
+@dataclass
+class _SplitWriter:
+    """Writes pairs into the files of their split, and counts them."""
+
+    writers: Mapping[str, tuple[LineWriter, LineWriter]]
+    source_codec: TextCodec
+    target_codec: TextCodec
+    statistics: TextStatistics = field(default_factory=TextStatistics)
+
+    def write(self, split: str, source: str, target: str, counts_words: bool = True) -> None:
+        """Write a pair. counts_words: whether its lengths and words count, too."""
+        source_writer, target_writer = self.writers[split]
+        source_writer.write(source)
+        target_writer.write(target)
+        self.statistics.pairs[split] += 1
+        self.statistics.one_sided += not (source.strip() and target.strip())
+        if counts_words:
+            self.statistics.count_pair(split, *self.tokenize(source, target))
+
+    def tokenize(self, source: str, target: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the tokens of both sides."""
+        return self.source_codec.tokenize(source), self.target_codec.tokenize(target)
+
+
+def _copy_set(split: str, text: ParallelText, split_writer: _SplitWriter) -> None:
+    """Write a held-out set that the user gives."""
+    lengths = PairLengths()
+    for source, target in text.read_pairs():
+        lengths.add(source, target)
+        split_writer.write(split, source, target)
+    if not split_writer.statistics.pairs[split]:
+        raise UserError(f"{text}: no sentences; expected one per line")
+    split_writer.statistics.add_shift(split, lengths)
+
+
+def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_writer: _SplitWriter) -> None:
+    """Write the sampled lines into their set, and the others into the training text.
+
+    Pairs that share a side with a sampled one are left out.
+    """
+    statistics = split_writer.statistics
+    lengths = PairLengths()
+    checksums = array("q")  # 8 bytes a pair
+    counting_interval = 1 + sample.line_count // COUNTED_PAIRS
+    first_pair: Pair = ("", "")
+    with Progress.over_files(train.files, f"divide {train}") as progress:
+        for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
+            lengths.add(source, target)
+            checksums.append(hash((source, target)))
+            first_pair = first_pair if line_number > 1 else (source, target)
+            split = sample.splits.get(line_number, "train")
+            if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
+                statistics.left_out += 1
+                continue
+
+            # the words of all held-out pairs count, and those of a part of the training text
+            counts_words = split != "train" or line_number % counting_interval == 0
+            split_writer.write(split, source, target, counts_words)
+
     statistics.repeated = len(checksums) - len(np.unique(np.array(checksums)))
-    heading_tokens = source_codec.tokenize(first_pair[0]), target_codec.tokenize(first_pair[1])
+    statistics.add_shift("train", lengths)
+
+    # the first line is a heading if it has a few words that the rest of the text does not have
     if all(
         0 < len(tokens) <= MAX_HEADING_WORDS and max(counts[token] for token in tokens) <= 1
-        for tokens, counts in zip(heading_tokens, statistics.word_counts["train"], strict=True)
+        for tokens, counts in zip(
+            split_writer.tokenize(*first_pair), statistics.word_counts["train"], strict=True
+        )
     ):
         statistics.heading = first_pair
-
-    # 6. sides that are out of step
-    for split in SPLITS:
-        if split in texts and (shift := lengths[split].find_shift()):
-            statistics.shifts[split] = shift
-    return statistics
-
-
-def _write_pair(writers: tuple[LineWriter, LineWriter], source: str, target: str) -> None:
-    source_writer, target_writer = writers
-    source_writer.write(source)
-    target_writer.write(target)
 
 
 def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> None:
@@ -312,15 +269,6 @@ def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> SideKeys:
         for source, target in texts[split].read_pairs():
             keys |= _get_side_keys(source, target)
     return keys
-
-
-@dataclass(frozen=True)
-class _HeldOutSample:
-    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all lines."""
-
-    line_count: int
-    splits: dict[int, str] = field(default_factory=dict)
-    keys: SideKeys = field(default_factory=set)
 
 
 def _sample_held_out(

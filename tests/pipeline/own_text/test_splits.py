@@ -7,8 +7,9 @@ import pytest
 
 from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
+from pipeline.own_text.parallel_text import ParallelText
 from pipeline.own_text.settings import write_experiment
-from pipeline.own_text.text import SPLITS, ParallelText, TextStatistics, write_splits
+from pipeline.own_text.splits import SPLITS, TextStatistics, write_splits
 from pipeline.preparation import matching_key
 from tests.bitexts import write_text
 from tests.messages import refused
