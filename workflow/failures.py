@@ -52,7 +52,7 @@ class FailureFilter(logging.Filter):
         return True
 
     def _handle_failure(self, fields: dict[str, Any]) -> None:
-        """Add the reason and the next attempt to the fields of a record, and stop the repetition of a final failure."""
+        """Add the reason and the next attempt to the fields of a record, and prevent repetitions in vain."""
         message = str(fields.get("rule_msg") or "")
         refusal = find_refusal(message)
         fields["reason"] = f"Slurm refuses it: {refusal}" if refusal else describe_state(message)
@@ -61,7 +61,7 @@ class FailureFilter(logging.Filter):
 
         job = internals.find_job(self._workflow, fields["jobid"])
         if refusal or self._has_recurring_error(fields["log"]):
-            internals.give_up(job)
+            internals.give_up(job)  # so this was its last attempt
         fields["next_attempt"] = None
         if job.restart_times >= job.attempt:
             fields["next_attempt"] = f"{job.attempt + 1} of {job.restart_times + 1}"

@@ -111,13 +111,13 @@ class Jobs:
             "time_limit_key": "translate_hours",
         }
         self.decoding_options = not_compared(self._format_decoding_options())
-        self.pretrained_stamps = []
-        """Stamps of pretrained models, which older ones may replace."""
+        self.pretrained_model_stamps = []
+        """Stamps of pretrained models. Snakemake does not notice if an older model takes the place of one."""
         if config.pretrained.models:
             files = paths.model_files(plan.selected_runs)
             # with the checksum of the weights: those of two releases may have the same size and date
             files += [f"{paths.model_folder(run)}/{SUMMARY}" for run in plan.selected_runs]
-            self.pretrained_stamps = job_settings.get_file_stamps(files)
+            self.pretrained_model_stamps = job_settings.get_file_stamps(files)
 
     def _format_decoding_options(self) -> str:
         decoding = self.config.decoding
@@ -157,7 +157,7 @@ class Jobs:
 
     # --- text ---------------------------------------------------------------------------------------------------
 
-    def file_stamps(self, wildcards: Any) -> list[list[Any]]:
+    def user_file_stamps(self, wildcards: Any) -> list[list[Any]]:
         """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
         files = [file for _, file in experiment.collect_named_files(self.config)]
         return job_settings.get_file_stamps(file for file in files if not self.is_made(file))
@@ -202,9 +202,9 @@ class Jobs:
     # --- training -----------------------------------------------------------------------------------------------
 
     def base_files(self, wildcards: Any) -> list[str]:
-        """Return the final state and the summary of the run that a run continues; an empty list if there is none.
+        """Return the files that a run needs of its base, the run that it continues; an empty list without a base.
 
-        The summary has the key of that training. So if the earlier run is trained again, this one is, too.
+        One of them is the summary of the base. It changes if the base is trained again, so that this run is, too.
         """
         base = self.plan.runs[wildcards.run].base
         if base is None:

@@ -148,6 +148,7 @@ def make_deterministic(threads: int) -> None:
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_num_threads(1 if _is_forked else threads)
 
+    # Use deterministic operations. "warn" warns of one that has no deterministic version.
     # use_deterministic_algorithms would import torch's compiler, which takes seconds.
     torch.set_deterministic_debug_mode("warn")
 

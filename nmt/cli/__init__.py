@@ -164,7 +164,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run the subcommand of the command line. An error of the input or of the system is printed as one line."""
-    progress.clear_progress()
+    progress.clear_earlier_progress()
 
     # A notebook sets MPLBACKEND for its own kernel. That backend may not be installed here, and
     # figures that are written to files need none.
@@ -208,7 +208,8 @@ def describe_error(error: Exception) -> str | None:
         case ImportError() if ".so" in str(error):
             # NumPy's message is a page of advice. Its last line is the system's message.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
-        # only PyTorch raises it when a GPU is out of memory, and importing PyTorch takes a second
+        # PyTorch raises a RuntimeError if a GPU is out of memory. If PyTorch is not loaded, this error is another
+        # one, and loading it would take a second.
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
 

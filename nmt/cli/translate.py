@@ -259,8 +259,9 @@ def plot_attention(n_best_lists: Sequence[Sequence[Translation]], path: Path, fi
 
     Args:
         n_best_lists: the translations of each line, best first.
-        path: the file for line 0. The file for line 1 has -2 before its extension, and so on.
-        first_line: number of the first line.
+        path: the file for the first line of the text. Those of the second and third line have -2 and -3 before the
+            extension, and so on.
+        first_line: number of the first line of these lists; the text begins with line 0.
     """
     for line_number, n_best_list in enumerate(n_best_lists, first_line):
         translation = n_best_list[0]

@@ -60,7 +60,7 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
     """Yield the lines of a corpus in the order of their global numbers, given the lines of each shard.
 
-    All shards are open at the same time, with about 3 MB per compressed file.
+    All shards are open at the same time; each compressed file takes about 3 MB of memory.
 
     Raises:
         UserError: the shards do not have as many lines as those of one corpus.

@@ -58,7 +58,9 @@ class Tree:
 
 
 def compute_tree(model: TrainedModel, words: Tokens) -> Tree:
-    """Return the tree that a gated recursive convolution makes of a sentence's words or subword units (Sec. 2.2).
+    """Return the tree that a gated recursive convolution makes of a sentence's words or subword units.
+
+    Source: Cho et al. (2014b), Sec. 2.2.
 
     The model reads unknown words as [UNK]. Raises a `UserError` for a model of another type.
     """

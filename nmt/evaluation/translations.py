@@ -135,13 +135,17 @@ def provenance_path(translations: Path) -> Path:
 
 
 def initial_provenance(
-    mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
+    mode: str,
+    settings: Decoding,
+    weights: Sequence[Path],
+    device: str,
+    ensemble_average: Average = "probability",
 ) -> dict[str, Any]:
     """Return the part of a provenance file that is known before the translation begins.
 
     Code and weights are described before they are used, since somebody may change them during the translation.
     """
-    average_entry = {"average": average} if len(weights) > 1 else {}
+    average_entry = {"average": ensemble_average} if len(weights) > 1 else {}
     return {
         "mode": mode,
         "settings": settings.model_dump(mode="json"),

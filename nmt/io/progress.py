@@ -62,7 +62,7 @@ def read_progress(path: Path) -> JobProgress | None:
         return None
 
 
-def clear_progress() -> None:
+def clear_earlier_progress() -> None:
     """Delete the progress of an earlier attempt at the current job."""
     path = _current_progress_path()
     if path:

@@ -84,7 +84,7 @@ class LineStream:
 
         Example: the chunks b"a\\nb" and b"c\\n" give b"a", then b"bc".
         """
-        unfinished_line = b""  # the bytes after the last line end so far
+        unfinished_line = b""  # the bytes read after the last newline
         while True:
             if self._poll_descriptor is not None:
                 readable_inputs, _, _ = select.select([self._poll_descriptor], [], [], POLL_SECONDS)

@@ -62,9 +62,9 @@ def read_model_key(folder: Path) -> str:
 
 
 def initial_weights_checksum(folder: Path | None) -> dict[str, str]:
-    """Return the checksum of the weights in `folder`, from which a training starts, with its key in a model's summary.
+    """Return the entry "initial_weights" of a model's summary: the checksum of the weights with which it begins.
 
-    If `folder` is None, the initial weights are random, and the result is an empty dictionary.
+    If `folder` is None, the initial weights are random, and there is no such entry.
     """
     if folder is None:
         return {}

@@ -61,7 +61,7 @@ class GraphedUpdates:
     def preallocate(self, update: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
         """Allocate the memory of the largest updates now.
 
-        update: an update that changes no weight. batches: the largest first.
+        update: does what an update does, but does not change the weights. batches: the largest first.
         """
         largest_batch = batches[0]
         with self._use_stream():
@@ -74,7 +74,8 @@ class GraphedUpdates:
                 if self._preallocated is None and self._may_capture(batch):
                     self._preallocated = self._capture(update, batch)
 
-            # 3. run the largest batch again: the first batch of a new shape needs memory besides that of the graphs
+            # 3. Run the largest batch again. Later batches whose shape is new run without a graph, too, and the memory
+            #    of the graphs is not available to them.
             update(largest_batch.to(self.device))
 
     def reset(self) -> None:

@@ -250,7 +250,10 @@ class Trainer:
         self.counters.most_reached_at = 0
 
     def _check_same_training(self, checkpoint: Checkpoint) -> None:
-        """Raise a UserError if a checkpoint in the state folder is of a training with different settings or text."""
+        """Raise a RecurringError if a checkpoint in the state folder is of a different training.
+
+        The "facts" of its record are the settings and the text of that training.
+        """
         changes = describe_differences(checkpoint.record["facts"], self.training_inputs)
         if changes:
             raise RecurringError(

@@ -144,7 +144,7 @@ def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
 
 
 def _parse_verbs(table: str, preposition: str = "", with_be: bool = False) -> tuple[Verb, ...]:
-    """Return the verb of each line, an English and a French cell.
+    """Return the verb of each line of a table, which has an English and a French cell.
 
     English: present singular and plural, participle, particle. French: present singular and plural, infinitive,
     participle, complement.
@@ -182,7 +182,7 @@ def _parse_pronouns(table: str) -> tuple[Pronoun, ...]:
 
 
 def _parse_phrase_pairs(table: str) -> tuple[PhrasePair, ...]:
-    """Return the phrase pair of each line, an English and a French cell."""
+    """Return the phrase pair of each line of a table, which has an English and a French cell."""
     return tuple(PhrasePair(english, french) for english, french in _split_cells(table))
 
 

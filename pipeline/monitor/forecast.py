@@ -120,8 +120,12 @@ def estimate_parallel_hours(states: RunStates, training_times: Collection[Traini
     A run that continues another one waits for it. Unknown hours do not count.
     """
     hours = {time.run: time.hours or 0.0 for time in training_times}
-    chains = [hours[run] + hours.get(states.runs[run].base or "", 0.0) for run in hours]
-    return max(chains, default=0.0)
+    hours_until_trained = []
+    for run in hours:
+        base = states.runs[run].base  # which continues no other run itself
+        waiting_hours = hours.get(base, 0.0) if base else 0.0
+        hours_until_trained.append(waiting_hours + hours[run])
+    return max(hours_until_trained, default=0.0)
 
 
 # --- time limits of jobs ----------------------------------------------------------------------------------------------

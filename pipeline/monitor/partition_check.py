@@ -14,6 +14,8 @@ from pipeline.monitor.jobs import Job
 
 UNKNOWN_MEMORY_MB = 1
 """The memory that Slurm reports for a node whose memory is not configured."""
+GPU_TYPE = re.compile(r"\bgpu\b(?::([^:,(]*[^:,(\d][^:,(]*))?")
+"""A GPU among the resources of a node: gpu:a100:4(S:0-1) has the type a100, and gpu:4, without a type, the type ""."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
         name, limit, memory, resources = fields
         time_limit = parse_slurm_duration(limit) or math.inf  # an unreadable limit limits nothing
         memory_mb = float(memory) if memory.isdecimal() and int(memory) > UNKNOWN_MEMORY_MB else math.inf
-        gpu_types = re.findall(r"\bgpu\b(?::([^:,(]*[^:,(\d][^:,(]*))?", resources)
+        gpu_types = GPU_TYPE.findall(resources)
         group = NodeGroup(time_limit, memory_mb, frozenset(gpu_types))
         node_groups.setdefault(name.rstrip("*"), []).append(group)
         if name.endswith("*"):

@@ -84,10 +84,10 @@ def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     if unshifted_correlation > 0.5:
         return 0
 
-    # 2. the correlation of the lengths of the source with those of the target's windows around this one: (offsets,)
+    # 2. correlate the source window with each target window up to MAX_OFFSET lines away
     low = max(0, start - MAX_OFFSET)
     high = min(len(target), start + WINDOW + MAX_OFFSET)
-    correlations = _correlate(source_window, sliding_window_view(target[low:high], WINDOW))
+    correlations = _correlate(source_window, sliding_window_view(target[low:high], WINDOW))  # (offsets,)
 
     # 3. the best one, if it is clearly better than the window without a shift
     best_index = int(correlations.argmax())

@@ -154,13 +154,13 @@ class _Judge:
         systems = [self._find_system(role) for role in claim.systems]
         match claim:
             case HigherScore():
-                return self._compare_scores(claim, systems[0], systems[1])
+                return self._measure_higher_score(claim, systems[0], systems[1])
             case WiderGap():
-                return self._compare_leads(claim, systems[0], systems[1])
+                return self._measure_wider_gap(claim, systems[0], systems[1])
             case KeptScore():
-                return self._compare_groups(claim, systems[0])
+                return self._measure_kept_score(claim, systems[0])
             case AscendingNumbers():
-                return self._compare_numbers(claim, systems)
+                return self._measure_ascending_numbers(claim, systems)
 
     def _find_system(self, role_name: str) -> str:
         """Return the system of the run that has a role."""
@@ -172,14 +172,14 @@ class _Judge:
     def _label(self, system: str) -> str:
         return self.inputs.settings.label(system)
 
-    def _compare_scores(self, claim: HigherScore, first: str, second: str) -> Measurement:
+    def _measure_higher_score(self, claim: HigherScore, first: str, second: str) -> Measurement:
         bleu = self._sample(first, claim.column, claim.sentences)
         other_bleu = self._sample(second, claim.column, claim.sentences)
         effect = bleu.bleu - other_bleu.bleu
         text = f"{self._label(first)} {bleu.bleu:.2f}, {self._label(second)} {other_bleu.bleu:.2f}"
         return _judge_samples(text, effect, effect, bleu.resample() - other_bleu.resample(stream=1))
 
-    def _compare_leads(self, claim: WiderGap, first: str, second: str) -> Measurement:
+    def _measure_wider_gap(self, claim: WiderGap, first: str, second: str) -> Measurement:
         """Compare the leads of the first system. Different columns have samples of their own."""
         leads = []
         lead_samples = []
@@ -194,7 +194,7 @@ class _Judge:
         text = f"{self._label(first)} leads {self._label(second)} by {leads[0]:.2f} and {leads[1]:.2f}"
         return _judge_samples(text, effect, effect, lead_samples[0] - lead_samples[1])
 
-    def _compare_groups(self, claim: KeptScore, system: str) -> Measurement:
+    def _measure_kept_score(self, claim: KeptScore, system: str) -> Measurement:
         bleu = self._sample(system, claim.column, claim.sentences)
         whole_bleu = self._sample(system, claim.of_column, claim.of_sentences)
         if whole_bleu.bleu == 0:
@@ -209,7 +209,7 @@ class _Judge:
         fractions = bleu.resample() / np.maximum(whole_bleu.resample(), 1e-6)
         return _judge_samples(text, fraction, advantage, fractions)
 
-    def _compare_numbers(self, claim: AscendingNumbers, systems: Sequence[str]) -> Measurement:
+    def _measure_ascending_numbers(self, claim: AscendingNumbers, systems: Sequence[str]) -> Measurement:
         """Compare neighbours in the claimed order. The effect is the smallest step up, negative if one goes down."""
         # 1. the number of each system
         means = []

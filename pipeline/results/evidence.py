@@ -40,9 +40,11 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         if summary["weights"] != earlier_summary["weights"]:
             continue
         same_settings = settings.fingerprint_fields() == earlier_settings.fingerprint_fields()
-        keep_initial_weights = "initial_weights" in summary["data"] and _kept_update(summary) == 0
-        may_share = same_settings or keep_initial_weights
-        if not (may_share and _may_share_weights(summary, earlier_summary)):
+        # a run that did not improve on the model with which it began has the weights of that model
+        keeps_initial_weights = "initial_weights" in summary["data"] and _kept_update(summary) == 0
+        if not (same_settings or keeps_initial_weights) or not _ends_at_same_weights(
+            summary, earlier_summary
+        ):
             yield f"{path}: the same weights as {earlier_path}, although that is a different training"
 
 
@@ -55,8 +57,8 @@ def _can_end(training: Training, summary: Summary) -> bool:
     return limit is not None and updates <= training.updates
 
 
-def _may_share_weights(summary: Summary, earlier_summary: Summary) -> bool:
-    """Return whether two models that were trained with the same settings may have equal weights.
+def _ends_at_same_weights(summary: Summary, earlier_summary: Summary) -> bool:
+    """Return whether two trainings with the same settings may keep equal weights.
 
     They are the weights after the same update of one training. The models may differ in when the training ended, or one
     continues the other, and did not improve on it.

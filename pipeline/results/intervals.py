@@ -44,7 +44,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     # 1. the scores of each system. The metrics get the references here, so that they count their n-grams once
     references = [column.references]
     bleu = BLEU(tokenize=choose_tokenizer(column.references), references=references)
-    modern_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
+    sacrebleu_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
     sampled_bleu = {}
     systems = {}
     for name, runs in column.counts.items():
@@ -54,7 +54,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
         systems[name] |= {"low": _round(low), "high": _round(high)}
         if len(runs) > 1:
             systems[name]["runs"] = len(runs)
-        for key, metric in modern_metrics.items():
+        for key, metric in sacrebleu_metrics.items():
             scores = [float(metric.corpus_score(run, None).score) for run in column.texts[name]]
             systems[name] |= _format_scores(key, scores)
 
@@ -74,7 +74,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
         {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.sample_count} if bootstrap.sample_count else {}
     )
     signatures = {"bleu": bleu_signature(**sampling)}
-    for key, metric in modern_metrics.items():
+    for key, metric in sacrebleu_metrics.items():
         signatures[key] = metric.get_signature().format()
     return {
         "sentences": len(column.references),

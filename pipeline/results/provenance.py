@@ -183,7 +183,9 @@ def describe_unknown_code(inputs: Inputs) -> str:
 
     counts = []
     for name, codes in (("trainings", training_codes), ("files of translations", translation_codes)):
-        unknown_count = sum(not code["commit"] or code["dirty"] is not False for code in codes)
+        # "dirty" is None if git could not say
+        committed_count = sum(bool(code["commit"]) and code["dirty"] is False for code in codes)
+        unknown_count = len(codes) - committed_count
         if unknown_count:
             counts.append(f"{unknown_count} of {len(codes)} {name}")
     if not counts:

@@ -168,7 +168,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
 
 
 def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
-    """Yield a line if a model has another development NLL than its summary says."""
+    """Yield a message if the development NLL of a model differs from the one in its summary."""
     (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announced=False)
     training = model.run.training
     rows = np.arange(len(dev_text))

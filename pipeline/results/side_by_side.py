@@ -99,7 +99,7 @@ def _color_other_words(text: str, reference: str, stream: TextIO) -> str:
     words = find_other_words(text, reference)
 
     def color_word(match: re.Match[str]) -> str:
-        word, is_other = next(words)
+        word, is_other = next(words)  # the word of the match, since there is a match for each word
         return set_color("red", word, stream) if is_other else word
 
     return re.sub(r"\S+", color_word, text)

@@ -127,7 +127,7 @@ if CONFIG.moses.enabled:
             },
             # the extra text is read in this order up to its limit
             extra_text=[*CONFIG.moses.lm_text, *CONFIG.moses.lm_corpora],
-            stamps=jobs.file_stamps,
+            user_files=jobs.user_file_stamps,
         script:
             "../scripts/language_model.py"
 

@@ -8,7 +8,7 @@ PUBLISHED_SETTINGS = get_published_settings(CONFIG)
 
 
 rule package_results:
-    """Copy the files of the replication package, and check that all of them were made with the run's settings."""
+    """Copy the files of the replication package, and check that they were made with the settings that are published."""
     input:
         written_settings=str(RESULTS.configuration),
         files=list(PACKAGE_FILES),
@@ -22,8 +22,8 @@ rule package_results:
     params:
         settings=PUBLISHED_SETTINGS,
         attention=ATTENTION_FILES,
-        stamps=jobs.file_stamps,
-        pretrained=jobs.pretrained_stamps,
+        user_files=jobs.user_file_stamps,
+        pretrained_models=jobs.pretrained_model_stamps,
     script:
         "../scripts/package.py"
 

@@ -26,7 +26,7 @@ if PLAYGROUND:
         localrule: True
         params:
             text_settings=TEXT_SETTINGS_OF_MODELS,
-            stamps=jobs.pretrained_stamps,
+            pretrained_models=jobs.pretrained_model_stamps,
             models=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
             size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
             title=literal_text(f"Translate in the browser: {EXPERIMENT}"),

@@ -28,8 +28,8 @@ if CONFIG.use.rescored:
         params:
             model_arguments=lambda wildcards: jobs.list_model_arguments(CONFIG.rescored[wildcards.rescored]),
             weight=lambda wildcards: CONFIG.rescored[wildcards.rescored].weight,
-            stamps=jobs.file_stamps,
-            pretrained=jobs.pretrained_stamps,
+            user_files=jobs.user_file_stamps,
+            pretrained_models=jobs.pretrained_model_stamps,
             options=not_compared(
                 options.format_options(
                     [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
@@ -56,7 +56,7 @@ if CONFIG.use.rescored:
             mem_mb=scale_memory(jobs.data_memory),
             runtime=60,
         params:
-            stamps=jobs.file_stamps,
+            user_files=jobs.user_file_stamps,
         shell:
             "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.n_best_lists:q}"
             " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

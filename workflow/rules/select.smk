@@ -50,7 +50,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             settings={
                 "seed": CONFIG.seed,
                 "pairs": CONFIG.selection.sample_pairs,
-                "corpora": CONFIG.use.train,  # pairs are drawn in their order
+                "corpora": CONFIG.use.train,  # their order decides which pairs a seed draws
             },
         script:
             "../scripts/sample.py"

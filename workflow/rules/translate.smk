@@ -44,7 +44,7 @@ rule translate:
         # not compared: a function of `input`
         settings_json=lambda wildcards, input: plan.systems[wildcards.system].decoding.model_dump_json(),
         model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
-        stamps=jobs.pretrained_stamps,
+        pretrained_models=jobs.pretrained_model_stamps,
     shell:
         "NMT_LOG={log:q} nmt test-set decode --model {params.model_arguments:q} --source {input.source:q}"
         " --reference {input.reference:q} --mode {wildcards.mode} --settings {params.settings_json:q}"
@@ -70,7 +70,7 @@ rule align:
         **jobs.model_resources,
     params:
         model=lambda wildcards: paths.model_folder(wildcards.run),
-        stamps=jobs.pretrained_stamps,
+        pretrained_models=jobs.pretrained_model_stamps,
         options=jobs.decoding_options,
     shell:
         "NMT_LOG={log:q} nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
@@ -93,7 +93,7 @@ rule perplexity:
     params:
         model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
         name_and_seed=jobs.system_options,
-        stamps=jobs.pretrained_stamps,
+        pretrained_models=jobs.pretrained_model_stamps,
         options=jobs.decoding_options,
     shell:
         "NMT_LOG={log:q} nmt test-set perplexity --model {params.model_arguments:q} {params.name_and_seed}"
@@ -144,7 +144,7 @@ rule bleu_of_text:
     params:
         model="{system}",
         seed=None,
-        stamps=jobs.file_stamps,
+        user_files=jobs.user_file_stamps,
     script:
         "../scripts/bleu.py"
 

@@ -57,7 +57,7 @@ class AttentionDecoder(GatedDecoder):
     def scan_steps(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """See `GatedDecoder.scan_steps`."""
+        """Return states, contexts and attention weights of all steps. See `GatedDecoder.scan_steps`."""
         states_contexts_alpha: tuple[Tensor, Tensor, Tensor] = AttentionScan.apply(  # type: ignore[no-untyped-call]
             self.backend, self.unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
             self.alignment.W_a, self.alignment.v_a,

@@ -49,7 +49,7 @@ def make_score_groups(
 
     Args:
         sentences: the scored sentences of each system, aligned by line; systems are in the order of the legend.
-        mean_ranks: by line; lines without words are left out.
+        mean_ranks: the mean frequency rank of the words of each line; the figure leaves out lines without words.
         settings: number of groups, labels, bootstrap.
     """
     first_sentences = next(iter(sentences.values()))  # lengths of the source are the same for every system

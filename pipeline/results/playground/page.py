@@ -132,6 +132,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
             "target": _list_words(models[0].target_vocabulary),
         },
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
+        # from which the page makes sentences of any length: clause, "and", clause, ...
         "clauses": list(islice(_find_clauses(test_set, models[0], raw_text), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(*test_set)),
         "and": {

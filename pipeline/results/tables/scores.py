@@ -84,7 +84,7 @@ def make_score_table(
 
     Args:
         spec: rows, columns, and the scores that the paper reports. If it reports none, there are no columns for them,
-            and no quoted rows.
+            and no rows of systems that only the paper has.
         paper_name: the name of the paper in notes.
         measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
@@ -115,14 +115,18 @@ def make_score_table(
     if spec.reported:
         notes.append(reported_note(paper_name, spec.title))
 
-    # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
-    group_starts = [] if spec.rows else _find_group_starts(rows)
-    rows.sort(key=lambda row: spec.find_row(row.system) or 0)
+    # 3. if the table has an order of rows, sort them; otherwise draw lines between groups of systems
+    group_starts = []
+    if spec.rows:
+        rows.sort(key=lambda row: spec.find_row(row.system) or 0)
+    else:
+        group_starts = _find_group_starts(rows)
 
     data = make_frame([_make_csv_record(row, spec) for row in rows])
-    display = _make_display(spec, rows, find_tokenizer(measurements))
+    raw_bleu_header = find_tokenizer(measurements)
+    display = _make_display(spec, rows, raw_bleu_header)
     bleu_headers = [column.header for column in spec.columns.values()]
-    best_cells = mark_highest(display, [*bleu_headers, find_tokenizer(measurements), "chrF"])
+    best_cells = mark_highest(display, [*bleu_headers, raw_bleu_header, "chrF"])
     return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
 
 
