@@ -78,10 +78,10 @@ def main() -> None:
 
 def run_lecture() -> None:
     """Run the notebook, and write its outputs into it, without the times of its cells, which would always differ."""
-    notebook = nbformat.read(LECTURE, as_version=4)
+    notebook = nbformat.read(LECTURE, as_version=4)  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": LECTURE.parent}}
     NotebookClient(notebook, record_timing=False, resources=resources).execute()
-    nbformat.write(notebook, LECTURE)
+    nbformat.write(notebook, LECTURE)  # type: ignore[no-untyped-call]
 
 
 # --- the moving picture -----------------------------------------------------------------------------------------------

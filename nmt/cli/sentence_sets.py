@@ -90,7 +90,7 @@ def decode(
         mode=mode,
         decoding=decoding,
         output=output,
-        ensemble_average=average,
+        average=average,
     )
     write_provenance(provenance | summary, output)
     click.echo(f"{output}: {summary['sentences']:,} sentences", err=True)

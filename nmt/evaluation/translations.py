@@ -139,13 +139,14 @@ def initial_provenance(
     settings: Decoding,
     weights: Sequence[Path],
     device: str,
-    ensemble_average: Average = "probability",
+    average: Average = "probability",
 ) -> dict[str, Any]:
     """Return the part of a provenance file that is known before the translation begins.
 
     Code and weights are described before they are used, since somebody may change them during the translation.
+    average: whether an ensemble averages probabilities or their logarithms.
     """
-    average_entry = {"average": ensemble_average} if len(weights) > 1 else {}
+    average_entry = {"average": average} if len(weights) > 1 else {}
     return {
         "mode": mode,
         "settings": settings.model_dump(mode="json"),
