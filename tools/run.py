@@ -204,8 +204,9 @@ def _has_new_results(folder: Path) -> bool:
 
 
 def _print_results(folder: Path) -> None:
-    """Print Table 1, the headline result, the path of the report, and the command that translates."""
+    """Print Table 1, the headline result, how published runs score, where the report is, and how to translate."""
     from nmt.io.files import read_json
+    from pipeline.results.published_runs import compare_with_published_runs
 
     results = folder / "results"
     for table in sorted(results.glob("*table1.md")):
@@ -217,10 +218,14 @@ def _print_results(folder: Path) -> None:
         print("\nTable 1, BLEU on the test text", *rows, sep="\n")
 
     headline = results / "headline.txt"
-    if headline.is_file():
+    paragraphs = headline.read_text(encoding="utf-8").splitlines() if headline.is_file() else []
+    comparison = compare_with_published_runs(results, Path("results", "packages", folder.name))
+    if comparison:
+        paragraphs.append(comparison)
+    if paragraphs:
         print()
-        for paragraph in headline.read_text(encoding="utf-8").splitlines():
-            print(textwrap.fill(paragraph, TERMINAL_COLUMNS))
+    for paragraph in paragraphs:
+        print(textwrap.fill(paragraph, TERMINAL_COLUMNS))
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
 
