@@ -15,8 +15,8 @@ HIGHEST_PRIORITY = 3
 
 def get_priority(config: Config, run: Run) -> int:
     """Return the priority of a training: 3 if a selected run continues it, 2 if it continues a run, else 1."""
-    bases = {selected_run.base for selected_run in collect_runs(config, config.use.models).values()}
-    if run.name in bases:
+    selected_runs = collect_runs(config, config.use.models).values()
+    if run.name in {selected_run.base for selected_run in selected_runs}:
         return HIGHEST_PRIORITY
     return 2 if run.base else 1
 

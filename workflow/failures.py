@@ -18,19 +18,19 @@ STATES = {
     "TIMEOUT": "reached its time limit",
     "OUT_OF_MEMORY": "used more memory than it had asked for",
 }
-"""The states in which Slurm ends a job from outside, whose log then does not tell why."""
+"""The states of jobs that Slurm has ended. The log of such a job does not tell why it ended."""
 
 
 def watch_failures(workflow: Any) -> None:
-    """Handle the failures of this Snakemake's jobs before it decides on their repetition."""
+    """Handle each failure of a job before Snakemake decides whether to repeat the job."""
     logger.addFilter(FailureFilter(workflow))
 
 
 class FailureFilter(logging.Filter):
-    """Reads Snakemake's records in the thread that writes them, so before a failed job is repeated.
+    """Reads the records of Snakemake's log in the thread that writes them, so before a failed job is repeated.
 
     The record of a failure gets two attributes for `workflow/logger`: `reason`, unless the log of the job tells it, and
-    `next_attempt`, such as "2 of 20", if the job is repeated. A warning that comes again is dropped.
+    `next_attempt`, such as "2 of 20", if the job is repeated. Of equal warnings only the first one is logged.
     """
 
     def __init__(self, workflow: Any) -> None:
@@ -40,7 +40,7 @@ class FailureFilter(logging.Filter):
         self._warnings = set[str]()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is logged."""
+        """Handle the failure of a job. Return whether the record is logged: all but repeated warnings."""
         event = getattr(record, "event", None)
         if event == LogEvent.JOB_ERROR:
             self._handle_failure(vars(record))
@@ -53,15 +53,17 @@ class FailureFilter(logging.Filter):
 
     def _handle_failure(self, fields: dict[str, Any]) -> None:
         """Add the reason and the next attempt to the fields of a record, and prevent repetitions in vain."""
+        # 1. the reason
         message = str(fields.get("rule_msg") or "")
         refusal = find_refusal(message)
         fields["reason"] = f"Slurm refuses it: {refusal}" if refusal else describe_state(message)
         if fields["reason"]:
             fields["rule_msg"] = fields["reason"]
 
+        # 2. the next attempt, if there is one
         job = internals.find_job(self._workflow, fields["jobid"])
         if refusal or self._has_recurring_error(fields["log"]):
-            internals.give_up(job)  # so this was its last attempt
+            internals.give_up(job)
         fields["next_attempt"] = None
         if job.restart_times >= job.attempt:
             fields["next_attempt"] = f"{job.attempt + 1} of {job.restart_times + 1}"
@@ -81,12 +83,16 @@ def find_refusal(message: str) -> str | None:
 
     slurm/bin/sbatch repeats submissions that may succeed later, so any other refusal is final.
     """
+    # 1. sbatch has failed: "sbatch: error: Batch job submission failed: Invalid qos" -> "Invalid qos"
     match = re.match(r"SLURM sbatch failed\. The error message was '(.*?)'\.\n", message, re.DOTALL)
     if match:
         lines = re.findall(
             r"^(?:sbatch: )?(?:error: )?(?:Batch job submission failed: )?(.+)$", match[1], re.M
         )
-        return "; ".join(dict.fromkeys(lines)) or "sbatch says nothing"
+        distinct_lines = list(dict.fromkeys(lines))
+        return "; ".join(distinct_lines) or "sbatch says nothing"
+
+    # 2. Snakemake's executor has failed before it called sbatch
     match = re.match(
         "Job submission failed with exception: (.*?)(?:For further error details|$)", message, re.DOTALL
     )
@@ -94,7 +100,10 @@ def find_refusal(message: str) -> str | None:
 
 
 def describe_state(message: str) -> str | None:
-    """Return what Slurm has done to a job, or None if the job itself has failed."""
+    """Return what Slurm has done to a job, or None if the job itself has failed.
+
+    Example: "Slurm's job 18 reached its time limit".
+    """
     match = re.match(
         r"SLURM-job '(?P<id>[^']*)' failed.*?SLURM status is: '(?P<state>\w+)'", message, re.DOTALL
     )

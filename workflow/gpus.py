@@ -28,7 +28,8 @@ def list_gpus(listing: str) -> list[str]:
         return [str(number) for number in range(len(uuids_of_gpus))]
     names = []
     for uuids in uuids_of_gpus:
-        names += uuids[1:] or uuids  # its instances, or else the GPU itself
+        instance_uuids = uuids[1:]
+        names += instance_uuids if instance_uuids else uuids
     return names
 
 
@@ -38,8 +39,9 @@ def share_gpus() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES allows.
     """
     if POOL_VARIABLE not in os.environ:
-        # if nvidia-smi gives no answer, since a driver hangs for example, no GPU is used
-        installed_gpus = list_gpus(query_program("nvidia-smi", "-L") or "")
+        # if nvidia-smi does not answer, because a driver hangs for example, no GPU is used
+        listing = query_program("nvidia-smi", "-L")
+        installed_gpus = list_gpus(listing) if listing else []
         if installed_gpus:
             visible_gpus = parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed_gpus)))
             os.environ[POOL_VARIABLE] = ",".join(visible_gpus)

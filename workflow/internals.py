@@ -26,9 +26,16 @@ from workflow.records import take_run_lock
 PARTITION_RESOURCES = ("slurm_partition", "gpu_model")
 
 REPORTED_RESOURCES = (
-    *("runtime", "mem_mb", "mem_mb_per_cpu", "gpu", "gpu_model", "slurm_partition", "qos", "time_limit_key"),
+    "runtime",
+    "mem_mb",
+    "mem_mb_per_cpu",
+    "gpu",
+    "gpu_model",
+    "slurm_partition",
+    "qos",
+    "time_limit_key",
 )
-"""The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
+"""The resources that jobs request of a cluster, and the setting under `resources` that limits the time."""
 
 # --- the command line -------------------------------------------------------------------------------------------------
 
@@ -53,7 +60,7 @@ def count_cores(workflow: Any) -> int:
 
 
 def uses_container(workflow: Any) -> bool:
-    """Return whether jobs run in the container, and so with its Python."""
+    """Return whether jobs run in the container, with the container's Python."""
     return DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
 
 
@@ -99,7 +106,7 @@ def bind_folders(workflow: Any, folders: Iterable[Path]) -> None:
     options = settings.apptainer_args or ""
     for folder in sorted({folder.resolve() for folder in folders if folder.exists()}):
         option = f" --bind {shlex.quote(str(folder))}"
-        # with a space at the end, since the user's `--bind /data2` does not bind /data
+        # both with a space at the end, since the user's `--bind /data2` does not bind /data
         if f"{option} " not in f"{options} ":
             options += option
     settings.apptainer_args = options
@@ -110,9 +117,9 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
 
     rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
     """
-    # The profile names no partition for the rule `all`, so this rule has the default. With an underscore before it, a
-    # name ends in _all whether it has a prefix or not.
+    # With an underscore before it, the name of a rule ends in _train whether it is `train` or `prefix_train`.
     endings = tuple(f"_{name}" for name in rule_names)
+    # The profile names no partition for the rule `all`, so this rule has the default partition.
     default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
     for rule in workflow.rules:
         if f"_{rule.name}".endswith(endings):
@@ -134,18 +141,20 @@ def plan_without_writing() -> None:
 
 class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
     def __init__(self, *arguments: Any, warn_only: bool = False, **options: Any) -> None:
-        if warn_only:  # whoever does not lock the folder only plans
+        """Read the records. Snakemake sets `warn_only` in calls that only plan, and so do not lock the folder."""
+        if warn_only:
+            # a temporary folder with links to the entries of .snakemake
             self._temporary_folder = TemporaryDirectory(prefix="snakemake")
             options["path"] = Path(self._temporary_folder.name)
             for entry in Path(".snakemake").glob("*"):
-                if entry.name == "iocache":  # a dry-run would write it
+                if entry.name == "iocache":  # a dry-run would write into it
                     continue
                 (options["path"] / entry.name).symlink_to(entry.absolute())
         super().__init__(*arguments, warn_only=warn_only, **options)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder. By a lock that ends with this process, others learn whether it lives."""
+        """Lock the folder, with a second lock that ends with this process, so that others learn whether it lives."""
         run_lock = take_run_lock()
         if run_lock is None:
             raise LockException
@@ -157,7 +166,7 @@ class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
 
 
 def remove_log(workflow: Any) -> None:
-    """Remove the log of a call that starts no job, such as `--lint`, and the folders if they are empty then."""
+    """Remove the log of a call that starts no job, such as `--lint`, and its folders if they are then empty."""
     for log in map(Path, workflow.logger_manager.logfile_handlers.values()):
         with suppress(OSError):
             log.unlink()
@@ -169,14 +178,15 @@ def remove_log(workflow: Any) -> None:
 
 
 def find_job(workflow: Any, number: int) -> Any:
-    """Return the job with this number of Snakemake's."""
+    """Return the job to which Snakemake has given a number."""
     return next(job for job in workflow.dag.jobs if workflow.dag.jobid(job) == number)
 
 
 def give_up(job: Any) -> None:
-    """Let a failed job not be repeated, as if this had been its last attempt.
+    """Prevent the repetition of a failed job, as if this had been its last attempt.
 
-    The public attribute `attempt` would compute the job's resources anew before the scheduler gets them back.
+    Setting the public attribute `attempt` would compute the job's resources anew before the scheduler gets back those
+    that the job had.
     """
     job._attempt = job.restart_times + 1
 
@@ -195,7 +205,8 @@ def list_jobs(config: Config, workflow: Any) -> JobList:
 
 
 def _describe_job(job: Any, is_pending: bool) -> Job:
-    # A resource that depends on inputs is a placeholder of a type derived from str until they exist.
+    """Return what the preflight check and the logger need to know of one of Snakemake's jobs."""
+    # Until its inputs exist, a resource that depends on them is a placeholder: a subclass of str.
     resources = {name: job.resources.get(name) for name in REPORTED_RESOURCES}
     known_resources = {name: value for name, value in resources.items() if type(value) in (int, str)}
     return Job(

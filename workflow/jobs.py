@@ -1,7 +1,7 @@
 """The settings, inputs and requests of each job. Snakemake calls these functions with the wildcards of the job.
 
-Snakemake compares the parameters of a job with those of the last run, and repeats the job if they differ. It does not
-compare a parameter whose function takes `input`.
+Snakemake compares the parameters of a job with those of the last run, and repeats the job if they differ. For this
+alone, rules have parameters `rerun_if_..._change`. Snakemake does not compare a parameter whose function takes `input`.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from workflow.paths import Paths
 from workflow.plan import Plan
 
 MAX_REPEATED_MINUTES = 24 * 60
-"""Time limit of a repeated job: a partition might never grant more. Jobs that resume request the same at every attempt.
-"""
+"""Maximum time limit of a repeated job, since a partition might never grant more. Jobs that resume request the same at
+every attempt."""
 
 
-def not_compared(value: Any) -> Callable[..., Any]:
-    """Return a parameter with this value, whose change makes no job run again."""
+def no_rerun_if_changed(value: Any) -> Callable[..., Any]:
+    """Return a parameter with this value. If the value changes, Snakemake does not repeat the job."""
 
     def get_value(wildcards: Any, input: Any) -> Any:
         return value
@@ -40,7 +40,7 @@ def literal_text(text: str) -> Callable[..., str]:
 
 
 def scale_memory(megabytes: float, per_input_mb: float = 0) -> Callable[..., int]:
-    """Return the memory of a job in MB: a base, and so many MB for each MB of its input.
+    """Return the memory of a job in MB: a base, and `per_input_mb` MB for each MB of its input.
 
     If the job fails, its second attempt requests twice as much, the third three times as much.
     """
@@ -53,7 +53,7 @@ def scale_memory(megabytes: float, per_input_mb: float = 0) -> Callable[..., int
 
 
 def scale_minutes(base: float, per_input_gb: float = 0) -> Callable[..., int]:
-    """Return the time limit of a job: a base, and so many minutes for each GB of (compressed) input.
+    """Return the time limit of a job: a base, and `per_input_gb` minutes for each GB of (compressed) input.
 
     If the job fails, its second attempt requests twice as much, the third three times as much, but at most a day.
     """
@@ -61,13 +61,14 @@ def scale_minutes(base: float, per_input_gb: float = 0) -> Callable[..., int]:
     def request_minutes(wildcards: Any, input: Any, attempt: int) -> int:
         input_gb = input.size_mb / 1000 if per_input_gb else 0
         minutes = round(base + per_input_gb * input_gb)
-        return max(minutes, min(attempt * minutes, MAX_REPEATED_MINUTES))
+        repeated_minutes = min(attempt * minutes, MAX_REPEATED_MINUTES)
+        return max(minutes, repeated_minutes)
 
     return request_minutes
 
 
 def count_gpus(device: str) -> int:
-    """Return one GPU per job, or 0 if the settings say that it computes on the processor."""
+    """Return the GPUs of a job: 1, or 0 if the settings say that it computes on the processor."""
     return 0 if device == "cpu" else 1
 
 
@@ -101,21 +102,21 @@ class Jobs:
         self.data_memory = 1000 * config.resources.data_memory_gb
         """MB of a data job that holds more than a few lines at a time."""
 
-        # jobs with trained models other than translation, which has settings of its own
+        # requests of jobs with trained models; only translation has settings of its own
         self.model_threads = self.count_cores(config.decoding.threads)
         self.model_resources = {
             "gpu": count_gpus(config.decoding.device),
             "mem_mb": scale_memory(self.data_memory, per_input_mb=1),
             "runtime": scale_minutes(60 * config.resources.translate_hours),
-            # the key of `resources` to change if a partition does not grant the time
+            # for a message: the setting under `resources` to change if a partition does not grant the time
             "time_limit_key": "translate_hours",
         }
-        self.decoding_options = not_compared(self._format_decoding_options())
+        self.decoding_options = no_rerun_if_changed(self._format_decoding_options())
         self.pretrained_model_stamps = []
         """Stamps of pretrained models. Snakemake does not notice if an older model takes the place of one."""
         if config.pretrained.models:
             files = paths.model_files(plan.selected_runs)
-            # with the checksum of the weights: those of two releases may have the same size and date
+            # weights of two releases may have the same size and date, but the summary contains their checksum
             files += [f"{paths.model_folder(run)}/{SUMMARY}" for run in plan.selected_runs]
             self.pretrained_model_stamps = job_settings.get_file_stamps(files)
 
@@ -127,10 +128,10 @@ class Jobs:
     # --- processors and GPUs ------------------------------------------------------------------------------------
 
     def count_cores(self, threads: int) -> int:
-        """Return the cores that a job on a GPU counts for.
+        """Return the cores that Snakemake reserves for a job with so many threads.
 
-        With several GPUs they are fewer than its threads, so that a lack of cores leaves no GPU idle. Snakemake only
-        counts cores; the settings say how many threads compute.
+        With several GPUs they are fewer than the threads, so that a lack of cores leaves no GPU idle. The job computes
+        with all of its threads, whatever Snakemake reserves.
         """
         if self.gpus < 2:
             return threads
@@ -159,13 +160,13 @@ class Jobs:
 
     def user_file_stamps(self, wildcards: Any) -> list[list[Any]]:
         """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
-        files = [file for _, file in experiment.collect_named_files(self.config)]
-        return job_settings.get_file_stamps(file for file in files if not self.is_made(file))
+        named_files = [file for _, file in experiment.collect_named_files(self.config)]
+        return job_settings.get_file_stamps(file for file in named_files if not self.is_made(file))
 
     def archive_entry(self, wildcards: Any) -> dict[str, Any]:
-        """Return an archive's address and checksums, without its licence and other sources.
+        """Return an archive's address and checksums.
 
-        If only these change, it is not downloaded again.
+        The licence and other sources are left out: if only they change, the archive is not downloaded again.
         """
         return self.paths.find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
 
@@ -174,7 +175,8 @@ class Jobs:
         if self.config.init_from is None:
             return []
         is_source = wildcards.language == self.config.languages.source
-        return [f"{self.config.init_from}/{SOURCE_VOCABULARY if is_source else TARGET_VOCABULARY}"]
+        vocabulary = SOURCE_VOCABULARY if is_source else TARGET_VOCABULARY
+        return [f"{self.config.init_from}/{vocabulary}"]
 
     # --- selection ----------------------------------------------------------------------------------------------
 
@@ -204,7 +206,8 @@ class Jobs:
     def base_files(self, wildcards: Any) -> list[str]:
         """Return the files that a run needs of its base, the run that it continues; an empty list without a base.
 
-        One of them is the summary of the base. It changes if the base is trained again, so that this run is, too.
+        One of them is the summary of the base. If the base is trained again, its summary changes, and Snakemake repeats
+        this training, too.
         """
         base = self.plan.runs[wildcards.run].base
         if base is None:
@@ -259,7 +262,7 @@ class Jobs:
         return count_gpus(self.plan.systems[wildcards.system].decoding.device)
 
     def system_options(self, wildcards: Any) -> str:
-        """Return the options with a system's name and seed, which its scores record."""
+        """Return the options with a system's name and seed, which `nmt` writes next to its scores."""
         system = self.plan.systems[wildcards.system]
         return options.format_options([("name", system.model), ("seed", system.seed)])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def format_option(name: str, value: object) -> str:
-    """Return `--name VALUE`, quoted for the shell; the name may be a setting's name: batch_size is --batch-size."""
+    """Return `--name VALUE`, quoted for the shell. The name of a setting such as batch_size becomes --batch-size."""
     return shlex.join([f"--{name.replace('_', '-')}", str(value)])
 
 
@@ -17,7 +17,7 @@ def format_options(values: Iterable[tuple[str, Any]]) -> str:
 
 
 def match_any(names: Iterable[str]) -> str:
-    """Return the regular expression of a wildcard that is one of some names; without names it matches nothing."""
+    """Return a regular expression that matches each of the names; without names it matches nothing."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 

@@ -37,7 +37,7 @@ class Paths:
         return str(side.file)
 
     def list_shards(self, corpora: Iterable[str]) -> list[str]:
-        """Return every shard of some corpora as CORPUS/NUMBER."""
+        """Return every shard of these corpora as CORPUS/NUMBER."""
         return experiment.list_shards(self.config, corpora)
 
     def raw_files(self, corpus: str, language: str) -> list[str]:
@@ -45,7 +45,7 @@ class Paths:
         return [f"data/raw/{shard}.{language}.zst" for shard in self.list_shards([corpus])]
 
     def token_files(self, corpora: Iterable[str], language: str, stage: str = "tokens") -> list[str]:
-        """Return one side of the tokenized text of some corpora, shard by shard."""
+        """Return one side of the tokenized text of these corpora, shard by shard."""
         return [f"{self.data}/{stage}/{shard}.{language}.zst" for shard in self.list_shards(corpora)]
 
     def selected_files(self, corpus: str, ending: str) -> list[str]:
@@ -74,11 +74,12 @@ class Paths:
         """Return a list with the file of the test text's gold alignments, or [] if there are none."""
         if self.config.artifacts.gold_alignments:
             return [self.config.artifacts.gold_alignments]
-        has_grammar = self.config.corpora[self.test_corpus].grammar is not None
-        return [f"{self.data}/raw/{self.test_corpus}/0.align.zst"] if has_grammar else []
+        if self.config.corpora[self.test_corpus].grammar:  # which also writes alignments
+            return [f"{self.data}/raw/{self.test_corpus}/0.align.zst"]
+        return []
 
     def vocabulary_file(self, language: str) -> str:
-        """Return the file of a language's vocabulary: of the text or, for pretrained models, of the first one."""
+        """Return the file of a language's vocabulary: of the prepared text, or of the first pretrained model."""
         if not self.config.pretrained.models:
             return str(self.folder.vocabulary(language))
         side = "source" if language == self.source else "target"
@@ -91,7 +92,7 @@ class Paths:
         return f"{self.plan.models_folder}/{run}"
 
     def model_files(self, runs: Iterable[str]) -> list[str]:
-        """Return the files that a command needs of the models of some runs."""
+        """Return the files of these runs' models that a command needs."""
         return [f"{self.model_folder(run)}/{name}" for run in runs for name in NEEDED_FILES]
 
     def provenance_files(self, files: Iterable[str]) -> list[str]:

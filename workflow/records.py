@@ -51,9 +51,9 @@ def freeze_settings(config: Config) -> None:
 
 
 def plan_results(files: Iterable[str]) -> None:
-    """Add files to the list of those that runs may have written into `results/`.
+    """Add files to the list of the files that runs may have written into `results/`.
 
-    A run that is stopped leaves some of them. The next one that ends removes those that it did not write.
+    If a run is stopped, some of them stay. The next run that ends removes the files that it did not write itself.
     """
     planned_files = set(files)
     if PLANNED_RESULTS.is_file():
@@ -72,10 +72,10 @@ def write_caption(name: str, caption: str) -> None:
 
 
 def take_run_lock(folder: Path = Path()) -> int | None:
-    """Lock an experiment until this process and its children end. Return None if another process has the lock.
+    """Lock an experiment until this process and its children end.
 
     Returns:
-        the descriptor of the file, by which a child inherits the lock.
+        The descriptor of the lock file, which children inherit; None if another process has the lock.
     """
     path = folder / RUN_LOCK
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ from pipeline.results.outputs import COMPARISON, TABLES_PROVENANCE, TREE, list_o
 from pipeline.results.papers import read_paper, list_translated_sets
 from pipeline.config.schema import Config
 from workflow import cluster, gpus, internals, options, records
-from workflow.jobs import Jobs, count_gpus, literal_text, not_compared, scale_memory, scale_minutes
+from workflow.jobs import Jobs, count_gpus, literal_text, no_rerun_if_changed, scale_memory, scale_minutes
 from workflow.paths import Paths
 from workflow.plan import Plan
 
@@ -157,10 +157,14 @@ wildcard_constraints:
 
 # --- how jobs run -----------------------------------------------------------------------------------------------------
 
-# Jobs call `nmt` with the interpreter that runs Snakemake, since an environment that is not activated is not on the path,
-# or with the interpreter of the container; in both cases with the code of this checkout. The prefix is not part of a
-# rule's shell line, so a different interpreter repeats no job. In these lines only `tee` writes the job's log; NMT_LOG
-# tells `nmt` the name of the log, beside which it records its progress.
+# In a shell line, `nmt` is a function that runs the code of this checkout:
+#
+#     nmt() { PYTHONPATH=ROOT${PYTHONPATH:+:$PYTHONPATH} PYTHON -m nmt "$@"; }
+#
+# Here each of its braces is doubled for Snakemake, and once more for the f-string. PYTHON is the interpreter that runs
+# Snakemake, whose environment may not be on the path, or the interpreter of the container. Snakemake does not compare the
+# prefix, so a different interpreter repeats no job. NMT_LOG tells `nmt` the name of the job's log, which only `tee`
+# writes; `nmt` records its progress in a file next to the log.
 PYTHON = "python" if internals.uses_container(workflow) else shlex.quote(sys.executable)
 PYTHONPATH = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PYTHONPATH} {PYTHON} -m nmt "$@"; }}}}; ')
@@ -202,7 +206,7 @@ def raw_outputs(corpus, language):
     return [temp(file) for file in raw_files]
 
 
-# The captions of Snakemake's report, which a run writes as files before its first job.
+# The captions of Snakemake's report by the names of results. A run writes them as files before its first job.
 REPORT_CAPTIONS = {}
 
 
@@ -216,11 +220,12 @@ def result_file(name, report_category):
         return file
     stem, _, extension = name.rpartition(".")
     # alignment_error_rate/RUN.json has the caption of its folder
-    texts = CAPTIONS.get(stem) or CAPTIONS.get(os.path.dirname(name)) or {}
-    heading, REPORT_CAPTIONS[stem] = texts.get("heading", stem), texts.get("caption", "")
+    caption_name = stem if stem in CAPTIONS else os.path.dirname(name)
+    texts = CAPTIONS.get(caption_name, {})
+    REPORT_CAPTIONS[stem] = texts.get("caption", "")
     return report(
         file,
         category=report_category,
         caption=str(records.get_caption_file(stem)),
-        labels={"result": heading, "form": extension.upper()},
+        labels={"result": texts.get("heading", stem), "form": extension.upper()},
     )

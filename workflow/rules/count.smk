@@ -8,7 +8,7 @@ if PREPARED_CORPORA:
 
     STAGES_BY_CORPUS = {corpus: experiment.list_stages(CONFIG, corpus) for corpus in PREPARED_CORPORA}
 
-    # Counts of each shard at all stages of its corpus, and its words at the last stage.
+    # For each shard, the files of its counts at all stages of its corpus, and of its words at the last stage.
     SHARD_COUNTS = []
     SHARD_WORDS = []
     for corpus, stages in STAGES_BY_CORPUS.items():

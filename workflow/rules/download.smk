@@ -16,9 +16,10 @@ rule download:
     localrule: True
     params:
         archive=jobs.archive_entry,
+        # Snakemake does not compare this value, since the function takes `input`: other sources repeat no download
         alternatives=lambda wildcards, input: paths.find_archive(wildcards.archive).model_dump(
             include={"alternatives"}
         ),
-        mirrors=not_compared(CONFIG.mirrors),
+        mirrors=no_rerun_if_changed(CONFIG.mirrors),
     script:
         "../scripts/download.py"

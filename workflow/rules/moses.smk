@@ -18,8 +18,8 @@ rule moses_programs:
     localrule: True
     threads: 4
     params:
-        archive=not_compared(CONFIG.archives["mosesdecoder"].model_dump()),
-        mirrors=not_compared(CONFIG.mirrors),
+        archive=no_rerun_if_changed(CONFIG.archives["mosesdecoder"].model_dump()),
+        mirrors=no_rerun_if_changed(CONFIG.mirrors),
     script:
         "../scripts/moses_programs.py"
 
@@ -38,6 +38,7 @@ if CONFIG.moses.enabled:
     LONG_JOB_RESOURCES = {
         "mem_mb": scale_memory(jobs.data_memory),
         "runtime": scale_minutes(60 * CONFIG.resources.moses_hours),
+        # for a message: the setting under `resources` to change if a partition does not grant the time
         "time_limit_key": "moses_hours",
     }
 
@@ -59,7 +60,7 @@ if CONFIG.moses.enabled:
             runtime=scale_minutes(30, per_input_gb=60),
         params:
             settings=lambda wildcards: TEXT_SETTINGS_BY_SPLIT[wildcards.split],
-            corpora=lambda wildcards: getattr(CONFIG.use, wildcards.split),  # the text is in their order
+            rerun_if_order_changes=lambda wildcards: getattr(CONFIG.use, wildcards.split),
         script:
             "../scripts/moses_text.py"
 
@@ -125,9 +126,9 @@ if CONFIG.moses.enabled:
                 "min_count": None,  # all words of the text are known
                 "max_extra_words": CONFIG.moses.lm_words,
             },
-            # the extra text is read in this order up to its limit
-            extra_text=[*CONFIG.moses.lm_text, *CONFIG.moses.lm_corpora],
-            user_files=jobs.user_file_stamps,
+            # the extra text is read in this order, up to `max_extra_words`
+            rerun_if_order_changes=[*CONFIG.moses.lm_text, *CONFIG.moses.lm_corpora],
+            rerun_if_files_change=jobs.user_file_stamps,
         script:
             "../scripts/language_model.py"
 
@@ -199,7 +200,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     SCORED_TABLES = [SCORED_PHRASE_TABLE, REORDERING_TABLE]
 
     rule moses_phrase_pairs:
-        """Write each pair of the phrase table once, as training text; some pairs are held out."""
+        """Write each pair of the phrase table once, as training text; some pairs become development text."""
         input:
             table=PHRASE_TABLE,
         output:
@@ -257,7 +258,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             **LONG_JOB_RESOURCES,
             gpu=count_gpus(CONFIG.decoding.device),
         params:
-            compute=not_compared(CONFIG.decoding.model_dump(include={"device", "threads"})),
+            device_and_threads=no_rerun_if_changed(CONFIG.decoding.model_dump(include={"device", "threads"})),
         script:
             "../scripts/moses_phrase_scores.py"
 

@@ -21,9 +21,9 @@ rule package_results:
     localrule: True
     params:
         settings=PUBLISHED_SETTINGS,
-        attention=ATTENTION_FILES,
-        user_files=jobs.user_file_stamps,
-        pretrained_models=jobs.pretrained_model_stamps,
+        files_with_attention=ATTENTION_FILES,
+        rerun_if_files_change=jobs.user_file_stamps,
+        rerun_if_models_change=jobs.pretrained_model_stamps,
     script:
         "../scripts/package.py"
 
@@ -37,7 +37,7 @@ rule package_corpora:
     log:
         "logs/results/corpora.log",
     localrule: True
-    # sync: as in package_settings
+    # Without sync, a power cut could leave an empty file, which Snakemake would take for complete.
     shell:
         "(cp {input.counts:q} {output.counts:q} && sync {output.counts:q}) 2> {log:q}"
 

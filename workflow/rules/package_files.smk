@@ -26,9 +26,11 @@ def list_package_files():
             copy = RESULTS.plain_text_translations(set_name, system)
             files.append((paths.plain_text_translations(set_name, system), copy))
 
-    # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
+    # the test set's references and alignments, if there are any
     files += [(file, RESULTS.raw_reference(TARGET)) for file in paths.list_raw_references()]
     files += [(file, RESULTS.gold_alignments) for file in paths.list_gold_alignments()]
+
+    # vocabularies, and checksums of the training text
     files += [
         (paths.vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)
     ]
@@ -36,7 +38,7 @@ def list_package_files():
         for split in ("train", "dev"):
             files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
 
-    # the training records, alignments and perplexity of each run
+    # what trainings wrote, alignments and perplexity of each run
     for run in plan.selected_runs:
         files += [
             (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES

@@ -26,9 +26,9 @@ if PLAYGROUND:
         localrule: True
         params:
             text_settings=TEXT_SETTINGS_OF_MODELS,
-            pretrained_models=jobs.pretrained_model_stamps,
-            models=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
-            size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
+            rerun_if_models_change=jobs.pretrained_model_stamps,
+            model_folders=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
+            size_of_weights=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
             title=literal_text(f"Translate in the browser: {EXPERIMENT}"),
         script:
             "../scripts/playground.py"
@@ -52,6 +52,6 @@ rule report:
         title=literal_text(f"Neural machine translation: {EXPERIMENT}"),
         papers=[paper.name for paper in PAPERS.values()],
         other_pages=[os.path.basename(page) for page in PLAYGROUND],
-        captions=str(CAPTIONS_FILE),
+        captions_file=str(CAPTIONS_FILE),
     script:
         "../scripts/report.py"

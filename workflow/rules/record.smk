@@ -23,8 +23,8 @@ rule ro_crate:
         "logs/results/ro_crate.log",
     localrule: True
     params:
-        archives=f"{DATA}/archives",
-        planned_results=str(records.PLANNED_RESULTS),
+        archive_folder=f"{DATA}/archives",
+        planned_results_file=str(records.PLANNED_RESULTS),
     script:
         "../scripts/ro_crate.py"
 
@@ -33,7 +33,7 @@ rule ro_crate:
 
 
 rule pack_run:
-    """Pack the files of a run that the results need, without weights: tools/pieces.py joins runs of several machines."""
+    """Pack the files of a run that the results need, without weights. tools/pieces.py joins such archives."""
     input:
         files=lambda wildcards: list_package_sources(wildcards.run),
     output:
@@ -44,6 +44,6 @@ rule pack_run:
         run=options.match_any(plan.selected_runs),
     localrule: True
     params:
-        attention=ATTENTION_FILES,
+        files_with_attention=ATTENTION_FILES,
     script:
         "../scripts/pack_run.py"

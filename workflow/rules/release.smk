@@ -33,7 +33,7 @@ rule model_card:
         "logs/results/{run}.card.log",
     localrule: True
     params:
-        text={"languages": (SOURCE, TARGET), **CONFIG.use.model_dump(include={"train", "dev", "test"})},
+        corpora={"languages": (SOURCE, TARGET), **CONFIG.use.model_dump(include={"train", "dev", "test"})},
     script:
         "../scripts/model_card.py"
 

@@ -28,9 +28,9 @@ if CONFIG.use.rescored:
         params:
             model_arguments=lambda wildcards: jobs.list_model_arguments(CONFIG.rescored[wildcards.rescored]),
             weight=lambda wildcards: CONFIG.rescored[wildcards.rescored].weight,
-            user_files=jobs.user_file_stamps,
-            pretrained_models=jobs.pretrained_model_stamps,
-            options=not_compared(
+            rerun_if_files_change=jobs.user_file_stamps,
+            rerun_if_models_change=jobs.pretrained_model_stamps,
+            options=no_rerun_if_changed(
                 options.format_options(
                     [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
                 )
@@ -56,7 +56,7 @@ if CONFIG.use.rescored:
             mem_mb=scale_memory(jobs.data_memory),
             runtime=60,
         params:
-            user_files=jobs.user_file_stamps,
+            rerun_if_files_change=jobs.user_file_stamps,
         shell:
             "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.n_best_lists:q}"
             " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

@@ -28,9 +28,7 @@ rule kenlm_programs:
 
 if PREPARED_CORPORA and CONFIG.selection.enabled:
 
-    BUDGET_BY_CORPUS = {}
-    for budget, corpora in BUDGETS.items():
-        BUDGET_BY_CORPUS |= dict.fromkeys(corpora, budget)
+    BUDGET_BY_CORPUS = {corpus: budget for budget, corpora in BUDGETS.items() for corpus in corpora}
 
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
@@ -82,7 +80,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             "../scripts/language_model.py"
 
     rule threshold:
-        """Find the threshold of a word budget: the pairs with better scores, of all shards, have that many words."""
+        """Find the score threshold of a word budget: the better pairs of all shards have as many words as the budget."""
         input:
             scores=jobs.budget_scores,
         output:

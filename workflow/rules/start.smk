@@ -23,7 +23,7 @@ def check_run():
 
 
 def start_run():
-    """Check a run that begins, and write what its jobs on a cluster and its report read.
+    """Check a run before its first job, and write the files that its jobs on a cluster and its report read.
 
     Snakemake has locked the folder, so no other run is active in it.
     """
@@ -35,6 +35,7 @@ def start_run():
             print(line, file=sys.stderr)
     if problems:
         exit_with_errors(problems)
+
     records.freeze_settings(CONFIG)
     records.plan_results([*RECORDED_FILES, RECORD])
     for name, caption in REPORT_CAPTIONS.items():

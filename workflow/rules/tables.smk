@@ -85,7 +85,7 @@ if CONFIG.sentence_vectors:
             model=lambda wildcards: paths.model_folder(wildcards.run),
             # a line for each sentence, and an empty line between panels
             lines=literal_text("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
-            pretrained_models=jobs.pretrained_model_stamps,
+            rerun_if_models_change=jobs.pretrained_model_stamps,
             options=jobs.decoding_options,
         shell:
             "NMT_LOG={log:q} nmt vectors --tokenized --model {params.model:q} {params.options}"
@@ -110,9 +110,9 @@ if TREE_FILES:
             "logs/results/tree.log",
         localrule: True
         params:
-            model=not_compared(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
+            model=no_rerun_if_changed(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
             sentence=literal_text(CONFIG.artifacts.tree_sentence),
-            pretrained_models=jobs.pretrained_model_stamps,
+            rerun_if_models_change=jobs.pretrained_model_stamps,
             outputs=lambda wildcards, output: options.format_options(("output", file) for file in output),
         shell:
             "NMT_LOG={log:q} nmt tree {params.sentence:q} --model {params.model:q} {params.outputs}"

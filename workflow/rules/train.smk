@@ -6,8 +6,8 @@ Out: models/RUN/: weights, settings, history, summary, vocabularies.
 
 from pipeline.monitor.forecast import count_training_retries, request_training_minutes
 
-# On one machine a failed training is not repeated, since its user sees the error. In a job of a cluster there are no retries
-# either: Snakemake would count the rule's attempts there once more.
+# Only the Snakemake that submits jobs to a cluster repeats a failed training. On one machine the user sees the error, and
+# the Snakemake that runs inside a submitted job would repeat the training as often once more.
 RETRIES = count_training_retries(CONFIG, plan.runs.values(), Path()) if SUBMITS_JOBS else 0
 
 SHARED_STORES = " ".join(options.format_option("shared-store", store) for store in FOLDER.shared_stores)
@@ -42,12 +42,15 @@ rule train:
         gpu=jobs.training_gpus,
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run], Path()),
+        # for a message: the setting under `resources` to change if a partition does not grant the time
         time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.
         slurm_extra=jobs.nice_option,
     params:
-        settings=lambda wildcards: job_settings.get_training_settings(CONFIG, plan.runs[wildcards.run]),
-        # not compared: a function of `input`
+        rerun_if_settings_change=lambda wildcards: job_settings.get_training_settings(
+            CONFIG, plan.runs[wildcards.run]
+        ),
+        # all settings; Snakemake does not compare them, since the function takes `input`
         settings_json=lambda wildcards, input: run_settings(
             CONFIG, plan.runs[wildcards.run]
         ).model_dump_json(),
@@ -55,7 +58,7 @@ rule train:
         dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
         continue_from=jobs.continue_from_option,
         init_from=jobs.init_from_option,
-        shared_stores=not_compared(SHARED_STORES),
+        shared_stores=no_rerun_if_changed(SHARED_STORES),
     shell:
         "NMT_LOG={log:q} nmt train --settings {params.settings_json:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"

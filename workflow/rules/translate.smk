@@ -16,7 +16,7 @@ if "dev" in SETS:
             "logs/translate/dev_text.{language}.log",
         localrule: True
         params:
-            corpora=CONFIG.use.dev,  # the text is in their order
+            rerun_if_order_changes=CONFIG.use.dev,
         # Without sync, a power cut could leave an empty file, which Snakemake would take for complete.
         shell:
             "(cat {input.tokens:q} > {output.text:q} && sync {output.text:q}) 2> {log:q}"
@@ -38,13 +38,14 @@ rule translate:
         gpu=jobs.translation_gpus,
         mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
+        # for a message: the setting under `resources` to change if a partition does not grant the time
         time_limit_key="translate_hours",
     params:
-        settings=lambda wildcards: plan.systems[wildcards.system].decoding.deciding_fields(),
-        # not compared: a function of `input`
+        rerun_if_settings_change=lambda wildcards: plan.systems[wildcards.system].decoding.deciding_fields(),
+        # all settings; Snakemake does not compare them, since the function takes `input`
         settings_json=lambda wildcards, input: plan.systems[wildcards.system].decoding.model_dump_json(),
         model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
-        pretrained_models=jobs.pretrained_model_stamps,
+        rerun_if_models_change=jobs.pretrained_model_stamps,
     shell:
         "NMT_LOG={log:q} nmt test-set decode --model {params.model_arguments:q} --source {input.source:q}"
         " --reference {input.reference:q} --mode {wildcards.mode} --settings {params.settings_json:q}"
@@ -52,7 +53,7 @@ rule translate:
 
 
 rule align:
-    """Write a model's attention while it reads the reference of the test set instead of translating (forced decoding)."""
+    """Write a model's attention while it scores the references of the test set (forced decoding)."""
     input:
         model=lambda wildcards: paths.model_files([wildcards.run]),
         source=paths.set_file("test", SOURCE),
@@ -70,7 +71,7 @@ rule align:
         **jobs.model_resources,
     params:
         model=lambda wildcards: paths.model_folder(wildcards.run),
-        pretrained_models=jobs.pretrained_model_stamps,
+        rerun_if_models_change=jobs.pretrained_model_stamps,
         options=jobs.decoding_options,
     shell:
         "NMT_LOG={log:q} nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
@@ -93,7 +94,7 @@ rule perplexity:
     params:
         model_arguments=lambda wildcards: jobs.list_model_arguments(plan.systems[wildcards.system]),
         name_and_seed=jobs.system_options,
-        pretrained_models=jobs.pretrained_model_stamps,
+        rerun_if_models_change=jobs.pretrained_model_stamps,
         options=jobs.decoding_options,
     shell:
         "NMT_LOG={log:q} nmt test-set perplexity --model {params.model_arguments:q} {params.name_and_seed}"
@@ -127,7 +128,7 @@ for systems_of_set in plan.text_only_systems.values():
 
 
 rule bleu_of_text:
-    """Compute the same scores from a plain text: of Moses, measured here or given, or of rescored n-best lists."""
+    """Compute BLEU of translations in a plain text: Moses', made here or by the user, or the best of n-best lists."""
     input:
         text=lambda wildcards: paths.plain_text_translations(wildcards.set, wildcards.system),
         # the sentences without unknown words are those of the first model
@@ -144,7 +145,7 @@ rule bleu_of_text:
     params:
         model="{system}",
         seed=None,
-        user_files=jobs.user_file_stamps,
+        rerun_if_files_change=jobs.user_file_stamps,
     script:
         "../scripts/bleu.py"
 

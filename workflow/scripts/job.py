@@ -20,12 +20,12 @@ from nmt.io import progress
 ShardsByCorpus = dict[str, list[tuple[Path, ...]]]
 """The shards of each corpus: for each shard the files of its sides."""
 LOG_WAIT_SECONDS = 10.0
-"""Time that a program which outlives the job may keep its log open."""
+"""How long the job waits at its end for programs that still write to its log."""
 
 
 @contextmanager
 def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
-    """Write what the block prints to the job's log and to the terminal.
+    """Write what the `with` block prints to the job's log and to the terminal.
 
     The block gets the named inputs and outputs of the rule as paths. Errors of input or system are printed in one line,
     without a traceback.
@@ -40,13 +40,13 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
             yield _read_paths(snakemake.input), _read_paths(snakemake.output)
         except Exception as error:
             message = describe_error(error)
-            if message is None:
+            if message is None:  # a bug, which needs its traceback
                 raise
             exit_with_error(message)
 
 
 def _read_paths(files: Any) -> SimpleNamespace:
-    """Return the named files of a rule as paths: a path, or a list of paths if the rule has a list."""
+    """Return the named files of a rule, each as a path, or as a list of paths if the rule has a list."""
     paths: dict[str, Path | list[Path]] = {}
     for name, file in files.items():
         paths[name] = Path(file) if isinstance(file, str) else [Path(path) for path in file]
@@ -73,7 +73,7 @@ def map_shards(
 
     shards: tuples of files, the function's arguments.
     """
-    # processes that are not forked would run the job's script again
+    # forked, since other new processes would first run the job's script again
     with ProcessPoolExecutor(processes, get_context("fork")) as pool:
         yield from pool.map(function, shards)
 
@@ -83,19 +83,19 @@ def _copy_output_to(log: Path) -> Iterator[None]:
     """Pass standard output and error, also those of programs, to the log and to standard output."""
     with subprocess.Popen(["tee", "-i", log], stdin=subprocess.PIPE) as tee:
         assert tee.stdin
-        # 1 and 2 are the descriptors of standard output and standard error
-        original_streams = {stream: os.dup(stream) for stream in (1, 2)}
-        for stream in original_streams:
-            os.dup2(tee.stdin.fileno(), stream)
+        # replace descriptors 1 and 2, standard output and error, and keep copies of them
+        copies = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+        for descriptor in copies:
+            os.dup2(tee.stdin.fileno(), descriptor)
         tee.stdin.close()
         try:
             yield
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            for stream, original in original_streams.items():
-                os.dup2(original, stream)
-                os.close(original)
+            for descriptor, copy in copies.items():
+                os.dup2(copy, descriptor)
+                os.close(copy)
             # tee ends with the last program that writes to it
             with suppress(subprocess.TimeoutExpired):
                 tee.wait(LOG_WAIT_SECONDS)

@@ -8,7 +8,7 @@ with job(snakemake) as (inputs, outputs):
     settings = snakemake.params.settings
     text = {}
     for corpus, shards in group_by_corpus(inputs.text).items():
-        text[corpus] = [text_file for (text_file,) in shards]
+        text[corpus] = [text_file for (text_file,) in shards]  # one side of each shard
     vocabulary_text = getattr(inputs, "vocabulary_text", [])
     train_language_model(
         text=text,

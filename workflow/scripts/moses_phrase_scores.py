@@ -9,6 +9,7 @@ with job(snakemake) as (inputs, outputs):
     from nmt.store import trained_model
     from pipeline.moses.phrase_scores import add_scores
 
-    (model,) = trained_model.load_models([inputs.model[0].parent], **snakemake.params.compute)
+    model_folder = inputs.model[0].parent
+    (model,) = trained_model.load_models([model_folder], **snakemake.params.device_and_threads)
     scored_pairs, total_pairs = add_scores(model, inputs.table, inputs.text, outputs.table)
     print(f"{scored_pairs:,} of {total_pairs:,} pairs")

@@ -1,4 +1,4 @@
-"""Copy the inputs of tables and figures into the replication package, and check that they are of its settings."""
+"""Copy the inputs of tables and figures into the replication package, and check that its settings made them."""
 
 from job import job
 
@@ -14,7 +14,8 @@ with job(snakemake) as (inputs, outputs):
     if read_json(inputs.written_settings) != snakemake.params.settings:
         raise UserError(f"{inputs.written_settings}: made with different settings; remove it, and run again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
-        copy_into_package(source, copy, keep_attention=str(source) in snakemake.params.attention)
+        has_attention = str(source) in snakemake.params.files_with_attention
+        copy_into_package(source, copy, keep_attention=has_attention)
     problems = list(find_contradictions(Inputs(ReplicationPackage(Path("results")))))
     if problems:
         raise UserError(*problems)

@@ -10,11 +10,11 @@ with job(snakemake) as (inputs, outputs):
 
     params = snakemake.params
     refusal = write_playground(
-        [Path(folder) for folder in params.models],
+        [Path(folder) for folder in params.model_folders],
         TextSettings.model_validate(params.text_settings),
         source=inputs.source,
         reference=inputs.reference,
-        **params.size,
+        **params.size_of_weights,
         title=params.title,
         output=outputs.page,
     )

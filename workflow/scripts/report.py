@@ -13,9 +13,11 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.tables.attention import make_attention_table
     from pipeline.results.tables_and_figures import make_table
 
-    params, results = snakemake.params, Path("results")
-    comparison = results / "comparison.json"
-    package_inputs = Inputs(ReplicationPackage(results), Path("scores"), comparison)
+    params = snakemake.params
+    results = Path("results")
+    package_inputs = Inputs(ReplicationPackage(results), Path("scores"), results / "comparison.json")
+
+    # the tables, whose files are Markdown, and a table of the attention
     tables = {}
     for file in inputs.artifacts:
         if file.suffix == ".md":
@@ -23,6 +25,7 @@ with job(snakemake) as (inputs, outputs):
     attention_table = make_attention_table(package_inputs)
     if attention_table:
         tables["attention"] = attention_table
+
     write_report(
         outputs.page,
         title=params.title,
@@ -30,6 +33,6 @@ with job(snakemake) as (inputs, outputs):
         tables=tables,
         artifacts=inputs.artifacts,
         other_pages=params.other_pages,
-        captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
-        settings=snakemake.params.settings,
+        captions=yaml.safe_load(Path(params.captions_file).read_text(encoding="utf-8")),
+        settings=params.settings,
     )

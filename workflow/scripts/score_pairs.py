@@ -9,5 +9,4 @@ with job(snakemake) as (inputs, outputs):
 
     score = partial(score_shard, inputs.source_models, inputs.target_models, inputs.programs.parent)
     shards = zip(inputs.source, inputs.target, outputs.scores, strict=True)
-    for _ in map_shards(score, shards, snakemake.threads):
-        pass
+    list(map_shards(score, shards, snakemake.threads))  # waits for all shards

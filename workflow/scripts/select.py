@@ -25,5 +25,6 @@ with job(snakemake) as (inputs, outputs):
         strict=True,
     )
     shards = enumerate(SelectionFiles(*files) for files in files_by_shard)
-    for _ in map_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads):
-        pass
+    list(
+        map_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads)
+    )  # waits for all shards

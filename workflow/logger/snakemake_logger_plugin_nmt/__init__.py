@@ -54,7 +54,7 @@ DISPLAYED_MESSAGE = "Nothing to be done"
 SHELL_ERROR = "CalledProcessError in file"
 """Part of the message of a failed shell command, which repeats the command. The log of the job says what is wrong."""
 PAUSE_SECONDS = 60.0
-"""Time between two looks at the jobs that shows that the machine slept, or that the run was stopped."""
+"""If more time is between two looks at the jobs, the machine slept, or the run was stopped."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class RunProgress:
     def report_failure(self, log: str, failure: Failure = Failure()) -> bool:
         """Print why a job failed: its errors, what Slurm did, or the last lines of its log.
 
-        Return whether one of the first two is known.
+        Return whether the reason is known: False if only the last lines of the log were printed.
         """
         with self._lock:
             started_job = self._started_jobs.pop(log, None)
@@ -169,11 +169,12 @@ class RunProgress:
             errors = [line for line in lines if line.startswith(ERROR_START)]
 
             # 1. the reasons
-            reasons = errors or lines[-TAIL_LINES:]
             if failure.reason:
                 reasons = [*errors, failure.reason]
             elif lines and lines[-1].startswith(LAST_WORD_START):
                 reasons = lines[-1:]
+            else:
+                reasons = errors or lines[-TAIL_LINES:]
 
             # 2. the name of the job, its log, and what happens next
             job = self._jobs.get(log)
@@ -241,7 +242,7 @@ class RunProgress:
             texts.append(f"waiting in the queue: {_join_names(waiting_texts)}")
         text = "; ".join(texts)
 
-        # 2. on a terminal, or after a while without a line
+        # 2. show them on a terminal, or after a while without a line
         if self._stream.isatty():
             time_left = format_hours(self._estimate_hours_left())
             self._draw_last_line(f"time left {time_left}: {text}" if text else "")
@@ -266,7 +267,7 @@ class RunProgress:
                 self.refresh_line()
 
     def _count_pause(self) -> None:
-        """Count the time since the last call as a pause if it is much longer than between other calls."""
+        """Add the time since the last call to the pauses if it is much longer than REFRESH_SECONDS."""
         seconds = self._clock() - self._refresh_time
         if seconds > PAUSE_SECONDS:
             self._pause_seconds += seconds
@@ -290,7 +291,7 @@ class RunProgress:
         return ", ".join(words)
 
     def _estimate_hours_left(self) -> float | None:
-        """Return the hours left, from the rate of trainings and the mean time of other finished jobs.
+        """Return the hours left, from the rate of trainings and the mean time of finished jobs of other kinds.
 
         None if the rate of a training is unknown.
         """
@@ -310,9 +311,12 @@ class RunProgress:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """Return the first names, and the number of others."""
-    others = len(names) - MAX_JOBS_IN_LINE
-    return ", ".join([*names[:MAX_JOBS_IN_LINE], *([f"{others} more"] if others > 0 else [])])
+    """Return the first names, and the number of the others."""
+    parts = list(names[:MAX_JOBS_IN_LINE])
+    other_count = len(names) - MAX_JOBS_IN_LINE
+    if other_count > 0:
+        parts.append(f"{other_count} more")
+    return ", ".join(parts)
 
 
 class LogHandler(LogHandlerBase):
@@ -341,7 +345,7 @@ class LogHandler(LogHandlerBase):
             self._previous_handler(number, frame)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Handle a record of Snakemake's log, without an exception if that fails."""
+        """Handle a record of Snakemake's log. An exception is passed to `handleError`, as logging asks of handlers."""
         try:
             self._handle_event(record, getattr(record, "event", None))
         except Exception:
@@ -351,7 +355,7 @@ class LogHandler(LogHandlerBase):
         """Pass an event of a job on to `RunProgress`, or print a message."""
         fields: dict[str, Any] = vars(record)
         if event == LogEvent.RUN_INFO:
-            # From here on only jobs write to standard output, and each has its log.
+            # discard standard output (1): from here on only jobs write to it, and each has its log
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         elif event == LogEvent.JOB_INFO and fields["log"]:
             log = str(fields["log"][0])
