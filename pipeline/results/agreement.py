@@ -1,5 +1,6 @@
 """The agreement of two packages of results: claim by claim, and cell by cell of the papers' tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import pandas as pd
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from pipeline.results.bootstrap import Bootstrap, SampledBleu, compute_interval
-from pipeline.results.claims import NOT_MEASURED, SIGNIFICANCE_LEVEL, decide_claims
+from pipeline.results.claims import NOT_MEASURED, SIGNIFICANCE_LEVEL, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result
@@ -17,183 +18,200 @@ from pipeline.results.tables.writer import make_pipe_table
 from pipeline.results.welch import run_welch_test
 
 EQUAL, WITHIN, UNKNOWN, DIFFERENT = "equal bits", "equal within the interval", "other bits", "different"
-"""How two cells agree. UNKNOWN: they differ, but one run alone does not say whether by chance."""
+"""How two cells agree. UNKNOWN: they differ, but with a single run nobody knows whether by chance."""
 SAME_VERDICT, NOT_CONTRADICTED = "same verdict", "undecided in one"
-"""How the verdicts on a claim agree, unless they are different."""
+"""How two verdicts on a claim agree, if they are not `DIFFERENT`."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A claim or a cell in both packages: a row of the table."""
+    """A row of the comparison: a claim or a cell, its text in both packages, and how the two agree."""
 
     name: str
-    mine: str
-    theirs: str
+    my_text: str
+    their_text: str
     agreement: str
 
 
-def compare_packages(mine: Inputs, theirs: Inputs) -> list[Comparison]:
+def compare_packages(my_inputs: Inputs, their_inputs: Inputs) -> list[Comparison]:
     """Compare the claims and cells that two packages have in common.
 
     Raises:
         UserError: they have nothing in common.
     """
     comparisons = [
-        *_compare_claims(mine, theirs),
-        *_compare_scores(mine, theirs),
-        *_compare_runs(mine, theirs),
+        *_compare_claims(my_inputs, their_inputs),
+        *_compare_scores(my_inputs, their_inputs),
+        *_compare_weights(my_inputs, their_inputs),
+        *_compare_dev_nll(my_inputs, their_inputs),
+        *_compare_perplexities(my_inputs, their_inputs),
     ]
     if not comparisons:
         raise UserError(
-            f"{mine.package.folder} and {theirs.package.folder} have no claim and no model in common; name two packages"
-            " with tables of the same paper"
+            f"{my_inputs.package.folder} and {their_inputs.package.folder} have no claim and no model in common; "
+            "name two packages with tables of the same paper"
         )
     return comparisons
 
 
 def format_comparisons(comparisons: Sequence[Comparison]) -> str:
-    """Return the table, and a line that counts how many rows agree in which way."""
-    rows = [(item.name, item.mine, item.theirs, item.agreement) for item in comparisons]
+    """Return the table, and a line that counts the rows by their agreement: "12 equal bits, 3 different"."""
     headers = ["Claim or cell", "Mine", "Theirs", "Agreement"]
-    counts = pd.Series([item.agreement for item in comparisons]).value_counts(sort=False)
+    rows = [(row.name, row.my_text, row.their_text, row.agreement) for row in comparisons]
+    table = make_pipe_table(pd.DataFrame(rows, columns=headers), headers)
+    counts = Counter(row.agreement for row in comparisons)
     summary = ", ".join(f"{count} {agreement}" for agreement, count in counts.items())
-    return f"{make_pipe_table(pd.DataFrame(rows, columns=headers), headers)}\n\n{summary}"
+    return f"{table}\n\n{summary}"
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
 
 
-def _compare_claims(mine: Inputs, theirs: Inputs) -> Iterator[Comparison]:
+def _compare_claims(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each claim that both packages have measured."""
-    their_decisions = {(item.paper.name, item.name): item for item in decide_claims(theirs)}
-    for decision in decide_claims(mine):
-        other_decision = their_decisions.get((decision.paper.name, decision.name))
-        verdicts = {decision.verdict, other_decision.verdict if other_decision else NOT_MEASURED}
-        if NOT_MEASURED in verdicts or other_decision is None:
+    their_verdicts = {(item.paper.name, item.name): item.verdict for item in decide_claims(their_inputs)}
+    for decision in decide_claims(my_inputs):
+        my_verdict = decision.verdict
+        their_verdict = their_verdicts.get((decision.paper.name, decision.name), NOT_MEASURED)
+        if NOT_MEASURED in (my_verdict, their_verdict):
             continue
-        if len(verdicts) == 1:
+        if my_verdict == their_verdict:
             agreement = SAME_VERDICT
+        elif UNDECIDED in (my_verdict, their_verdict):
+            agreement = NOT_CONTRADICTED
         else:
-            agreement = DIFFERENT if verdicts == {"holds", "fails"} else NOT_CONTRADICTED
-        yield Comparison(decision.claim.says, decision.verdict, other_decision.verdict, agreement)
+            agreement = DIFFERENT
+        yield Comparison(decision.claim.says, my_verdict, their_verdict, agreement)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
-def _compare_scores(mine: Inputs, theirs: Inputs) -> Iterator[Comparison]:
+def _compare_scores(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each cell of BLEU that both packages have, on the same text."""
-    for name, paper in mine.papers.items():
-        if name not in theirs.papers:
+    for name, paper in my_inputs.papers.items():
+        if name not in their_inputs.papers:
             continue
-        for spec in paper.tables.values():
-            if isinstance(spec, ScoreTable):
-                for column in spec.columns.values():
-                    if _have_same_text(mine, theirs, column.set):
-                        title = f"{spec.title}, {column.header}"
-                        yield from _compare_column(mine, theirs, spec, column, title)
+        for table in paper.tables.values():
+            if isinstance(table, ScoreTable):
+                for column in table.columns.values():
+                    if _have_same_text(my_inputs, their_inputs, column.set):
+                        yield from _compare_column(my_inputs, their_inputs, table, column)
 
 
-def _have_same_text(mine: Inputs, theirs: Inputs, set_name: str) -> bool:
-    """Return whether both packages have translated the same source, and compare with the same reference."""
+def _have_same_text(my_inputs: Inputs, their_inputs: Inputs, set_name: str) -> bool:
+    """Return whether source and reference of a set are equal in both packages."""
     return all(
-        mine.read_text(side, set_name) == theirs.read_text(side, set_name) for side in ("source", "reference")
+        my_inputs.read_text(side, set_name) == their_inputs.read_text(side, set_name)
+        for side in ("source", "reference")
     )
 
 
 def _compare_column(
-    mine: Inputs, theirs: Inputs, spec: ScoreTable, column: ScoreColumn, title: str
+    my_inputs: Inputs, their_inputs: Inputs, table: ScoreTable, column: ScoreColumn
 ) -> Iterator[Comparison]:
-    """Yield a row for each system of a column. title: of the table and the column."""
-    their_scores = theirs.scores(column.set)
-    for system, runs in mine.scores(column.set).items():
-        if system not in their_scores or spec.find_row(system) is None:
+    """Yield a row for each system of a column."""
+    their_scores = their_inputs.scores(column.set)
+    settings = my_inputs.settings
+    for system, my_runs in my_inputs.scores(column.set).items():
+        if system not in their_scores or table.find_row(system) is None:
             continue
-        # the same sentences: vocabularies may differ, and with them the sentences without unknown words
-        counts = [select_counts(run, column, mine.settings) for run in runs]
-        their_counts = [select_counts(run, column, mine.settings) for run in their_scores[system]]
-        if not counts[0] or len(counts[0]) != len(their_counts[0]):
+
+        # skip a system with other sentences: those without unknown words depend on the vocabularies
+        my_counts = [select_counts(run, column, settings) for run in my_runs]
+        their_counts = [select_counts(run, column, settings) for run in their_scores[system]]
+        if not my_counts[0] or len(my_counts[0]) != len(their_counts[0]):
             continue
-        bootstrap = Bootstrap.from_settings(mine.settings)
-        bleu, their_bleu = SampledBleu(counts, bootstrap), SampledBleu(their_counts, bootstrap)
-        if _read_translations(mine, system, column) == _read_translations(theirs, system, column):
+
+        bootstrap = Bootstrap.from_settings(settings)
+        my_bleu = SampledBleu(my_counts, bootstrap)
+        their_bleu = SampledBleu(their_counts, bootstrap)
+        if _read_translations(my_inputs, system, column) == _read_translations(their_inputs, system, column):
             agreement = EQUAL
         elif not bootstrap.sample_count:
             agreement = UNKNOWN
         else:
-            low, high = compute_interval(bleu.resample() - their_bleu.resample(stream=1))
+            low, high = compute_interval(my_bleu.resample() - their_bleu.resample(stream=1))
             agreement = WITHIN if low <= 0 <= high else DIFFERENT
-        label = mine.settings.label(system)
-        yield Comparison(f"{title}: {label}", f"{bleu.bleu:.2f}", f"{their_bleu.bleu:.2f}", agreement)
+        name = f"{table.title}, {column.header}: {settings.label(system)}"
+        yield Comparison(name, f"{my_bleu.bleu:.2f}", f"{their_bleu.bleu:.2f}", agreement)
 
 
 def _read_translations(inputs: Inputs, system: str, column: ScoreColumn) -> list[list[list[str]]]:
-    """Return the tokens of each translation of each run of a system, in the order of the runs."""
-    names = [name for name, item in inputs.systems.items() if item.model == system]
-    if names:
-        return [
-            [record.target for record in inputs.system_translations(name, column.mode, column.set)]
-            for name in names
-        ]
-    path = inputs.plain_text_files(column.set)[system]
-    return [[line.split(" ") for line in read_lines(path)]]
+    """Return the translations of a column as lists of tokens, for each run of a system."""
+    runs = [name for name, run in inputs.systems.items() if run.model == system]
+    if not runs:
+        path = inputs.plain_text_files(column.set)[system]
+        return [[line.split(" ") for line in read_lines(path)]]
+    translations = []
+    for run in runs:
+        records = inputs.system_translations(run, column.mode, column.set)
+        translations.append([record.target for record in records])
+    return translations
 
 
 # --- trainings --------------------------------------------------------------------------------------------------------
 
 
-def _compare_runs(mine: Inputs, theirs: Inputs) -> Iterator[Comparison]:
-    """Yield rows on each model of both packages: weights, and development NLL and perplexity on the same text."""
-    summaries, their_summaries = mine.summaries(), theirs.summaries()
-    models = [model for model in summaries if model in their_summaries]
-    for model in models:
-        # of the seeds that both have
-        weights = {run["seed"]: run["weights"] for run in summaries[model]}
-        their_weights = {run["seed"]: run["weights"] for run in their_summaries[model]}
-        seeds = [seed for seed in weights if seed in their_weights]
-        if not seeds:
+def _compare_weights(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
+    """Yield a row for each model: whether its weights are equal at every seed that both packages have."""
+    their_summaries = their_inputs.summaries()
+    for model, my_runs in my_inputs.summaries().items():
+        my_weights = {run["seed"]: run["weights"] for run in my_runs}
+        their_weights = {run["seed"]: run["weights"] for run in their_summaries.get(model, [])}
+        seeds = [seed for seed in my_weights if seed in their_weights]
+        if seeds:
+            are_equal = all(my_weights[seed] == their_weights[seed] for seed in seeds)
+            name = f"Weights: {my_inputs.settings.label(model)}"
+            my_checksum, their_checksum = my_weights[seeds[0]], their_weights[seeds[0]]
+            agreement = EQUAL if are_equal else UNKNOWN
+            yield Comparison(name, my_checksum[:12], their_checksum[:12], agreement)
+
+
+def _compare_dev_nll(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
+    """Yield a row for each model that both packages validated on the same sentences."""
+    their_summaries = their_inputs.summaries()
+    for model, my_runs in my_inputs.summaries().items():
+        if model not in their_summaries:
             continue
-        agreement = EQUAL if all(weights[seed] == their_weights[seed] for seed in seeds) else UNKNOWN
-        name = f"Weights: {mine.settings.label(model)}"
-        yield Comparison(name, weights[seeds[0]][:12], their_weights[seeds[0]][:12], agreement)
+        their_runs = their_summaries[model]
+        dev_texts = []
+        for run in (my_runs[0], their_runs[0]):
+            dev_texts.append((run["data"]["dev"], run["dev_sentences"], run["max_words"]))
+        if dev_texts[0] == dev_texts[1]:
+            name = f"Development NLL: {my_inputs.settings.label(model)}"
+            yield from _compare_numbers(name, "dev_nll", my_runs, their_runs)
 
-    for model in models:
-        runs, their_runs = summaries[model], their_summaries[model]
-        texts = [
-            (run["data"]["dev"], run["dev_sentences"], run["max_words"]) for run in (runs[0], their_runs[0])
-        ]
-        if texts[0] == texts[1]:
-            name = f"Development NLL: {mine.settings.label(model)}"
-            yield from _compare_numbers(name, "dev_nll", runs, their_runs)
 
-    has_perplexities = all(
-        any(
-            isinstance(spec, PerplexityTable)
-            for paper in inputs.papers.values()
-            for spec in paper.tables.values()
-        )
-        for inputs in (mine, theirs)
-    )
-    if has_perplexities and _have_same_text(mine, theirs, "test"):
-        their_perplexities = theirs.perplexities()
-        for system, runs in mine.perplexities().items():
-            name = f"Perplexity: {mine.settings.label(system)}"
-            yield from _compare_numbers(name, "perplexity", runs, their_perplexities.get(system, []))
+def _compare_perplexities(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
+    """Yield a row for each system whose perplexity both packages have, on the same test set."""
+    for inputs in (my_inputs, their_inputs):
+        tables = [table for paper in inputs.papers.values() for table in paper.tables.values()]
+        if not any(isinstance(table, PerplexityTable) for table in tables):
+            return
+    if _have_same_text(my_inputs, their_inputs, "test"):
+        their_perplexities = their_inputs.perplexities()
+        for system, my_runs in my_inputs.perplexities().items():
+            name = f"Perplexity: {my_inputs.settings.label(system)}"
+            yield from _compare_numbers(name, "perplexity", my_runs, their_perplexities.get(system, []))
 
 
 def _compare_numbers(
-    name: str, key: str, runs: Sequence[Result], their_runs: Sequence[Result]
+    name: str, key: str, my_runs: Sequence[Result], their_runs: Sequence[Result]
 ) -> Iterator[Comparison]:
-    """Yield the row of a number that each run has, unless one run lacks it."""
-    numbers, their_numbers = [run[key] for run in runs], [run[key] for run in their_runs]
-    mean, their_mean = Mean.from_values(numbers), Mean.from_values(their_numbers)
-    if mean.value is None or their_mean.value is None:
+    """Yield a row that compares the mean of a number over runs; none if a run does not have the number."""
+    my_numbers = [run[key] for run in my_runs]
+    their_numbers = [run[key] for run in their_runs]
+    my_mean, their_mean = Mean.from_values(my_numbers), Mean.from_values(their_numbers)
+    if my_mean.value is None or their_mean.value is None:
         return
-    agreement = UNKNOWN
-    if numbers == their_numbers:
+    if my_numbers == their_numbers:
         agreement = EQUAL
-    elif mean.std is not None and their_mean.std is not None:
-        counts = len(numbers), len(their_numbers)
-        _, p = run_welch_test(mean.value - their_mean.value, (mean.std, their_mean.std), counts)
+    elif my_mean.std is None or their_mean.std is None:
+        agreement = UNKNOWN
+    else:
+        deviations = (my_mean.std, their_mean.std)
+        counts = (len(my_numbers), len(their_numbers))
+        _, p = run_welch_test(my_mean.value - their_mean.value, deviations, counts)
         agreement = WITHIN if p >= SIGNIFICANCE_LEVEL else DIFFERENT
-    yield Comparison(name, mean.format(2), their_mean.format(2), agreement)
+    yield Comparison(name, my_mean.format(2), their_mean.format(2), agreement)

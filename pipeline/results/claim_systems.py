@@ -19,7 +19,7 @@ from pipeline.results.paper_claims import (
 def find_system(role: Role, roles: Mapping[str, Role], config: Config) -> str | None:
     """Return the name of the model or system that has a role; None if the run has none.
 
-    A system that is found by its name need not be in the run. roles: those of the paper, by name.
+    The name of a `NamedRole` is returned even if the run has no such system. roles: all roles of the paper by name.
     """
     match role:
         case ModelRole():
@@ -38,32 +38,33 @@ def find_system(role: Role, roles: Mapping[str, Role], config: Config) -> str | 
                     return name
             return None
         case ListsRole():
-            lists = [config.rescored[name].n_best_list for name in config.use.rescored]
-            return lists[0] if lists else None
+            systems_with_lists = [config.rescored[name].n_best_list for name in config.use.rescored]
+            return systems_with_lists[0] if systems_with_lists else None
         case NamedRole():
             return role.name
 
 
 def find_model(role: ModelRole, config: Config) -> str | None:
     """Return the first model in use with the settings of a role; None if there is none."""
-    # 1. the models of this kind
+    # 1. the models of the role's kind
     models = {}
     for name in config.use.models:
         model = config.models[name]
-        has_order = role.source_order in (None, _get_source_order(model))
-        if model.model_type == role.model_type and bool(model.continue_from) == role.continued and has_order:
+        has_type = model.model_type == role.model_type
+        is_continued = bool(model.continue_from)
+        has_order = role.source_order is None or role.source_order == _get_source_order(model)
+        if has_type and is_continued == role.continued and has_order:
             models[name] = model
 
-    # 2. those of the right limit and depth
+    # 2. the first of them that has the limit and the depth
     limits = sorted({model.max_words for model in models.values()})
     if role.limit in ("shorter", "longer") and len(limits) == 1:
         return None
     max_layers = max((_count_layers(model) for model in models.values()), default=0)
     for name, model in models.items():
-        is_shortest, is_longest = model.max_words == limits[0], model.max_words == limits[-1]
-        if role.limit in ("shortest", "shorter") and not is_shortest:
+        if role.limit in ("shortest", "shorter") and model.max_words != limits[0]:
             continue
-        if role.limit in ("longest", "longer") and not is_longest:
+        if role.limit in ("longest", "longer") and model.max_words != limits[-1]:
             continue
         if _count_layers(model) == max_layers - role.fewer_layers:
             return name
@@ -71,8 +72,8 @@ def find_model(role: ModelRole, config: Config) -> str | None:
 
 
 def _are_runs_of(members: list[str], model: str | None, count: int) -> bool:
-    """Return whether members are so many runs of one model."""
-    return len(members) == count and {SEED_SUFFIX.sub("", member) for member in members} == {model}
+    """Return whether members are `count` runs of the model: lstm and lstm.seed-2 are two runs of lstm."""
+    return len(members) == count and all(SEED_SUFFIX.sub("", member) == model for member in members)
 
 
 def _get_source_order(model: ModelEntry) -> str | None:

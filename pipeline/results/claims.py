@@ -23,16 +23,25 @@ from pipeline.results.paper_claims import (
 )
 from pipeline.results.papers import Paper, PerplexityTable, ScoreColumn, ScoreTable, TrainingTable
 from pipeline.results.seeds import Mean, get_scored_sentences
-from pipeline.results.sentence_groups import MIN_SENTENCES, ScoredSentences, count_words, select_by_length
+from pipeline.results.sentence_groups import (
+    MIN_SENTENCES,
+    ScoredSentence,
+    ScoredSentences,
+    count_words,
+    has_length,
+    is_in_column,
+)
 from pipeline.results.welch import run_welch_test
 
 SIGNIFICANCE_LEVEL = 0.05
-NOT_MEASURED = "not measured"
+HOLDS, FAILS, UNDECIDED, NOT_MEASURED = "holds", "fails", "undecided", "not measured"
+"""The verdicts on a claim."""
 _NO_COUNTS = BleuCounts([0] * 4, [0] * 4, 0, 0)
+"""The n-gram counts of a sentence that does not count."""
 
 
 class NotMeasuredError(Exception):
-    """A claim is not decided by the run. The text says why."""
+    """The run says nothing about a claim. The text says why."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,8 @@ class Measurement:
     """What a run says about a claim.
 
     text: the numbers of the systems, for readers. effect: a difference in the claim's direction, or a fraction.
-    advantage: how far the effect is on the claim's side; negative on the other side. interval: 95%. p: two-sided.
-    interval, p: None where nothing is known about chance.
+    advantage: by how much the effect supports the claim; negative if it contradicts the claim. interval: the 95%
+    interval of the effect. p: the two-sided p-value. interval and p are None if nothing is known about chance.
     """
 
     text: str
@@ -52,15 +61,15 @@ class Measurement:
 
     @property
     def verdict(self) -> str:
-        """Whether the claim holds. Without p, the sign decides."""
+        """Whether the claim holds. Without p, the sign of the advantage decides."""
         if self.p is not None and self.p >= SIGNIFICANCE_LEVEL:
-            return "undecided"
-        return "holds" if self.advantage > 0 else "fails"
+            return UNDECIDED
+        return HOLDS if self.advantage > 0 else FAILS
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim of a paper, and what the run says about it: a measurement, or the reason why there is none."""
+    """A claim of a paper, with its measurement in the run, or the reason why there is none."""
 
     name: str
     paper: Paper
@@ -70,7 +79,7 @@ class Decision:
 
     @property
     def verdict(self) -> str:
-        """Holds, fails, undecided or not measured."""
+        """The verdict: `HOLDS`, `FAILS`, `UNDECIDED` or `NOT_MEASURED`."""
         return self.measurement.verdict if self.measurement else NOT_MEASURED
 
 
@@ -91,7 +100,7 @@ def decide_claims(inputs: Inputs) -> list[Decision]:
 
 
 def find_reported_effect(paper: Paper, claim: Claim) -> float | None:
-    """Return the effect of a claim in the numbers that the paper reports; None if it does not report them all."""
+    """Return the effect of a claim, computed from the paper's numbers; None if the paper does not report them all."""
     try:
         match claim:
             case HigherScore(sentences="all"):
@@ -104,34 +113,35 @@ def find_reported_effect(paper: Paper, claim: Claim) -> float | None:
                 return score / _find_reported_score(paper, claim.system, claim.of_column)
             case AscendingNumbers():
                 numbers = [_find_reported_number(paper, name, claim.table) for name in claim.systems]
-                return min(number - lower_number for lower_number, number in pairwise(numbers))
+                return min(number - previous_number for previous_number, number in pairwise(numbers))
     except KeyError:
         pass  # the paper has no such row, or no score in this column
     return None
 
 
 def _find_reported_lead(paper: Paper, systems: tuple[str, str], column_path: str) -> float:
-    first, second = (_find_reported_score(paper, system, column_path) for system in systems)
-    return first - second
+    """Return the first system's score minus the second's, or raise `KeyError`."""
+    first, second = systems
+    return _find_reported_score(paper, first, column_path) - _find_reported_score(paper, second, column_path)
 
 
 def _find_reported_score(paper: Paper, system: str, column_path: str) -> float:
-    """Return a score of the paper, or raise `KeyError`."""
+    """Return a system's score in a column such as table1.all of the paper, or raise `KeyError`."""
+    table_name, column = column_path.split(".")
+    table = paper.tables[table_name]
+    assert isinstance(table, ScoreTable)
     role = paper.systems[system]
-    table, column = column_path.split(".")
-    spec = paper.tables[table]
-    assert isinstance(spec, ScoreTable)
-    row = spec.reported[role.reported_as if isinstance(role, ListsRole) else system]
-    return float(row.scores[column])
+    row_name = role.reported_as if isinstance(role, ListsRole) else system
+    return float(table.reported[row_name].scores[column])
 
 
-def _find_reported_number(paper: Paper, system: str, table: str) -> float:
-    """Return a development NLL or perplexity of the paper, or raise `KeyError`."""
-    spec = paper.tables[table]
-    if isinstance(spec, PerplexityTable):
-        return spec.reported[system]
-    assert isinstance(spec, TrainingTable)
-    dev_nll = spec.reported[system].dev_nll
+def _find_reported_number(paper: Paper, system: str, table_name: str) -> float:
+    """Return a system's development NLL or perplexity in a table of the paper, or raise `KeyError`."""
+    table = paper.tables[table_name]
+    if isinstance(table, PerplexityTable):
+        return table.reported[system]
+    assert isinstance(table, TrainingTable)
+    dev_nll = table.reported[system].dev_nll
     if dev_nll is None:
         raise KeyError(system)
     return dev_nll
@@ -146,12 +156,12 @@ class _Judge:
 
     inputs: Inputs
     paper: Paper
-    _samples: dict[tuple[str, str, Sentences], SampledBleu] = field(default_factory=dict)
-    """By system, column and sentences."""
+    _bleu_cache: dict[tuple[str, str, Sentences], SampledBleu] = field(default_factory=dict)
+    """BLEU by system, column and group of sentences."""
 
     def measure(self, claim: Claim) -> Measurement:
-        """Return what the run says about a claim; `NotMeasuredError` if it says nothing."""
-        systems = [self._find_system(role) for role in claim.systems]
+        """Return the measurement of a claim, or raise `NotMeasuredError`."""
+        systems = [self._find_system(role_name) for role_name in claim.systems]
         match claim:
             case HigherScore():
                 return self._measure_higher_score(claim, systems[0], systems[1])
@@ -163,7 +173,7 @@ class _Judge:
                 return self._measure_ascending_numbers(claim, systems)
 
     def _find_system(self, role_name: str) -> str:
-        """Return the system of the run that has a role."""
+        """Return the name of the system that has a role in the run."""
         system = find_system(self.paper.systems[role_name], self.paper.systems, self.inputs.config)
         if system is None or system not in self.inputs.scores():
             raise NotMeasuredError(f"the run has no {self.paper.label_system(role_name)}")
@@ -173,86 +183,89 @@ class _Judge:
         return self.inputs.settings.label(system)
 
     def _measure_higher_score(self, claim: HigherScore, first: str, second: str) -> Measurement:
-        bleu = self._sample(first, claim.column, claim.sentences)
-        other_bleu = self._sample(second, claim.column, claim.sentences)
-        effect = bleu.bleu - other_bleu.bleu
-        text = f"{self._label(first)} {bleu.bleu:.2f}, {self._label(second)} {other_bleu.bleu:.2f}"
-        return _judge_samples(text, effect, effect, bleu.resample() - other_bleu.resample(stream=1))
+        first_bleu = self._sample_bleu(first, claim.column, claim.sentences)
+        second_bleu = self._sample_bleu(second, claim.column, claim.sentences)
+        lead = first_bleu.bleu - second_bleu.bleu
+        lead_samples = first_bleu.resample() - second_bleu.resample(stream=1)
+        text = f"{self._label(first)} {first_bleu.bleu:.2f}, {self._label(second)} {second_bleu.bleu:.2f}"
+        return _judge_samples(text, effect=lead, advantage=lead, samples=lead_samples)
 
     def _measure_wider_gap(self, claim: WiderGap, first: str, second: str) -> Measurement:
-        """Compare the leads of the first system. Different columns have samples of their own."""
+        """Compare the first system's lead on two groups of sentences. Each column has samples of its own."""
         leads = []
         lead_samples = []
         for column, group in (
             (claim.column, claim.sentences),
             (claim.than_column, claim.than_sentences),
         ):
-            bleu, other_bleu = self._sample(first, column, group), self._sample(second, column, group)
-            leads.append(bleu.bleu - other_bleu.bleu)
-            lead_samples.append(bleu.resample() - other_bleu.resample(stream=1))
-        effect = leads[0] - leads[1]
+            first_bleu = self._sample_bleu(first, column, group)
+            second_bleu = self._sample_bleu(second, column, group)
+            leads.append(first_bleu.bleu - second_bleu.bleu)
+            lead_samples.append(first_bleu.resample() - second_bleu.resample(stream=1))
+        gap = leads[0] - leads[1]
         text = f"{self._label(first)} leads {self._label(second)} by {leads[0]:.2f} and {leads[1]:.2f}"
-        return _judge_samples(text, effect, effect, lead_samples[0] - lead_samples[1])
+        return _judge_samples(text, effect=gap, advantage=gap, samples=lead_samples[0] - lead_samples[1])
 
     def _measure_kept_score(self, claim: KeptScore, system: str) -> Measurement:
-        bleu = self._sample(system, claim.column, claim.sentences)
-        whole_bleu = self._sample(system, claim.of_column, claim.of_sentences)
-        if whole_bleu.bleu == 0:
+        bleu = self._sample_bleu(system, claim.column, claim.sentences)
+        base_bleu = self._sample_bleu(system, claim.of_column, claim.of_sentences)
+        if base_bleu.bleu == 0:
             raise NotMeasuredError(f"the BLEU of {self._label(system)} is 0")
-        fraction = bleu.bleu / whole_bleu.bleu
+        fraction = bleu.bleu / base_bleu.bleu
         if claim.at_least is not None:
             advantage = fraction - claim.at_least
         else:
             assert claim.at_most is not None
             advantage = claim.at_most - fraction
-        text = f"{self._label(system)} {bleu.bleu:.2f} and {whole_bleu.bleu:.2f}"
-        fractions = bleu.resample() / np.maximum(whole_bleu.resample(), 1e-6)
-        return _judge_samples(text, fraction, advantage, fractions)
+        text = f"{self._label(system)} {bleu.bleu:.2f} and {base_bleu.bleu:.2f}"
+        fractions = bleu.resample() / np.maximum(base_bleu.resample(), 1e-6)  # BLEU on a sample may be 0
+        return _judge_samples(text, effect=fraction, advantage=advantage, samples=fractions)
 
     def _measure_ascending_numbers(self, claim: AscendingNumbers, systems: Sequence[str]) -> Measurement:
-        """Compare neighbours in the claimed order. The effect is the smallest step up, negative if one goes down."""
-        # 1. the number of each system
+        """Compare each system with the next. The effect is the smallest increase, negative for a decrease."""
+        # 1. the mean number of each system
         means = []
-        numbers_by_system = [self._read_numbers(claim, system) for system in systems]
-        for system, numbers in zip(systems, numbers_by_system, strict=True):
+        deviations = []
+        run_counts = []
+        for system in systems:
+            numbers = self._read_numbers(claim, system)
             mean = Mean.from_values(numbers)
             if mean.value is None:
                 raise NotMeasuredError(f"{self._label(system)} has no such number")
-            means.append((mean.value, mean.std))
+            means.append(mean.value)
+            deviations.append(mean.std)
+            run_counts.append(len(numbers))
 
-        # 2. the smallest step, and its p if both systems have several runs
-        steps = [upper - lower for (lower, _), (upper, _) in pairwise(means)]
-        effect = min(steps)
-        index = steps.index(effect)
-        (_, lower_std), (_, upper_std) = means[index : index + 2]
+        # 2. the smallest increase, and its p if both systems have several runs
+        increases = [mean - previous_mean for previous_mean, mean in pairwise(means)]
+        effect = min(increases)
+        index = increases.index(effect)
+        previous_std, std = deviations[index : index + 2]
         p = None
-        if lower_std is not None and upper_std is not None:
-            counts = [len(numbers) for numbers in numbers_by_system[index : index + 2]]
-            _, p = run_welch_test(effect, (lower_std, upper_std), counts)
+        if previous_std is not None and std is not None:
+            _, p = run_welch_test(effect, (previous_std, std), run_counts[index : index + 2])
 
-        texts = [
-            f"{self._label(system)} {mean:.2f}" for system, (mean, _) in zip(systems, means, strict=True)
-        ]
-        return Measurement(", ".join(texts), effect, effect, p=p)
+        texts = [f"{self._label(system)} {mean:.2f}" for system, mean in zip(systems, means, strict=True)]
+        return Measurement(", ".join(texts), effect=effect, advantage=effect, p=p)
 
     def _read_numbers(self, claim: AscendingNumbers, system: str) -> list[float | None]:
         """Return the development NLL or the perplexity of a system's runs."""
         if isinstance(self.paper.tables[claim.table], PerplexityTable):
             return [run["perplexity"] for run in self.inputs.perplexities().get(system, [])]
 
-        # the same development sentences for all models, unless each has those within its own limit
+        # NLL can be compared only on the same sentences. None: all sentences, whatever the model's limit of length
         limits = set()
-        for role in claim.systems:
-            summary = self.inputs.summaries()[self._find_system(role)][0]
+        for role_name in claim.systems:
+            summary = self.inputs.summaries()[self._find_system(role_name)][0]
             limits.add(summary["max_words"] if summary["dev_sentences"] == "within_limit" else None)
         if len(limits) > 1:
             raise NotMeasuredError("the models have different development sentences")
         return [summary["dev_nll"] for summary in self.inputs.summaries()[system]]
 
-    def _sample(self, system: str, column_path: str, group: Sentences) -> SampledBleu:
-        """Return the BLEU of a system on some sentences of a column, also on samples of the column's sentences."""
+    def _sample_bleu(self, system: str, column_path: str, group: Sentences) -> SampledBleu:
+        """Return the BLEU of a system on a group of a column's sentences, also on samples of the column."""
         key = (system, column_path, group)
-        if key not in self._samples:
+        if key not in self._bleu_cache:
             column = self.paper.find_column(column_path)
             runs = [
                 get_scored_sentences(run, column.mode)
@@ -261,43 +274,48 @@ class _Judge:
             if not runs:
                 raise NotMeasuredError(f"{self._label(system)} has not translated the {column.set} set")
 
-            # a sentence outside of the group has no n-grams, so that groups of one column have the same samples
-            is_in_group = self._select_sentences(runs[0], column, group)
+            # sentences outside of the group get no n-grams, so that all groups of a column have the same samples
+            marks = self._mark_sentences(runs[0], column, group)
             counts = []
             for run in runs:
                 run_counts = []
-                for sentence, is_counted in zip(run, is_in_group, strict=True):
+                for sentence, is_counted in zip(run, marks, strict=True):
                     run_counts.append(BleuCounts.from_dict(sentence) if is_counted else _NO_COUNTS)
                 counts.append(run_counts)
-            self._samples[key] = SampledBleu(counts, Bootstrap.from_settings(self.inputs.settings))
-        return self._samples[key]
+            self._bleu_cache[key] = SampledBleu(counts, Bootstrap.from_settings(self.inputs.settings))
+        return self._bleu_cache[key]
 
-    def _select_sentences(
+    def _mark_sentences(
         self, sentences: ScoredSentences, column: ScoreColumn, group: Sentences
     ) -> list[bool]:
-        """Return for each sentence of a run whether it belongs to a group of the column's sentences."""
-        length = self.inputs.settings.figure2_length
-        is_in_group = []
-        bounds = column.words or (0, 10**9)
-        lengths = [count_words(sentence, length) for sentence in sentences]
-        longest_bounds = find_longest_lengths(lengths, self.inputs.settings) or (1, 0)
-        for sentence in sentences:
-            is_counted = bool(select_by_length([sentence], *bounds, column.words_of or length))
-            if group == "longest":
-                is_counted &= bool(select_by_length([sentence], *longest_bounds, length))
-            elif group != "all":
-                is_counted &= (sentence["source_unknown"] > 0) == (group == "unknown_words")
-            is_in_group.append(is_counted)
+        """Return for each sentence of a run whether it is in a column and in a group of the column's sentences."""
+        settings = self.inputs.settings
+        lengths = [count_words(sentence, settings.figure2_length) for sentence in sentences]
+        longest_bounds = find_longest_lengths(lengths, settings)
 
-        if sum(is_in_group) < MIN_SENTENCES:
-            raise NotMeasuredError(f"there are {sum(is_in_group)} such sentences")
-        if group != "all" and all(is_in_group):
+        def is_in_group(sentence: ScoredSentence) -> bool:
+            match group:
+                case "all":
+                    return True
+                case "longest":
+                    return longest_bounds is not None and has_length(
+                        sentence, *longest_bounds, settings.figure2_length
+                    )
+                case "known_words":
+                    return bool(sentence["source_unknown"] == 0)
+                case "unknown_words":
+                    return bool(sentence["source_unknown"] > 0)
+
+        marks = [is_in_column(sentence, column, settings) and is_in_group(sentence) for sentence in sentences]
+        if marks.count(True) < MIN_SENTENCES:
+            raise NotMeasuredError(f"there are {marks.count(True)} such sentences")
+        if group != "all" and all(marks):
             raise NotMeasuredError("all sentences are such sentences")
-        return is_in_group
+        return marks
 
 
 def _judge_samples(text: str, effect: float, advantage: float, samples: NDArray[np.float64]) -> Measurement:
-    """Return the measurement of an effect, with interval and p from its values on samples, if there are any."""
+    """Return the measurement of an effect. Its values on samples, if there are any, give the interval and p."""
     if not len(samples):
         return Measurement(text, effect, advantage)
     return Measurement(

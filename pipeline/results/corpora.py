@@ -14,9 +14,10 @@ from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import Table, make_frame
 
 Counts = dict[str, Any]
+"""Counts of a corpus or of one of its stages, as in corpora.json of a package."""
 TOTAL = "total"
 _UNTOKENIZED_STAGES = ("raw", "clean")
-"""Stages whose words stand between white space."""
+"""Stages whose text is not tokenized: a word is what stands between white space."""
 _NOTE = (
     "Words stand between white space in raw and clean text, and are tokens from then on; the two are not comparable. "
     "A pair counts when both sides have words; raw counts every line. Unknown: share of the words that the vocabulary "
@@ -29,7 +30,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class CorpusFiles:
-    """A corpus, its part (train, dev, test, in-domain), number of shards, and stages."""
+    """The files of a corpus: its part (train, dev, test, in-domain), number of shards, and stages."""
 
     name: str
     part: str
@@ -42,7 +43,7 @@ class CorpusFiles:
 
 
 def sum_corpus_counts(
-    files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]
+    corpus: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]
 ) -> Counts:
     """Return the counts of a corpus, summed over its shards.
 
@@ -50,20 +51,20 @@ def sum_corpus_counts(
         `name` and `part`; `stages`: pairs and words of each stage; `removed`: pairs by reason; `overlap`: pairs by
         held-out set and kind of match.
     """
-    raw_counts = read_json(Path("data", "raw", files.name, "counts.json"))
+    raw_counts = read_json(Path("data", "raw", corpus.name, "counts.json"))
     raw_words = [raw_counts.get(f"{side}_words") for side in SIDES]
     stages = [_describe_stage("raw", raw_counts["pairs"], raw_words)]
 
     # the counts of the cleaning are in the files of the first stage
     clean_counts: Counter[str] = Counter()
-    for path in files.shard_files(files.stages[0], "counts.json"):
+    for path in corpus.shard_files(corpus.stages[0], "counts.json"):
         clean_counts.update(read_json(path)["clean"])
     clean_words = [clean_counts[f"kept_{side}_words"] for side in SIDES]
     stages.append(_describe_stage("clean", clean_counts["kept"], clean_words))
 
-    # the stages after it
-    for name in files.stages:
-        shards = [read_json(path)["stage"] for path in files.shard_files(name, "counts.json")]
+    # the stages after cleaning
+    for name in corpus.stages:
+        shards = [read_json(path)["stage"] for path in corpus.shard_files(name, "counts.json")]
         pairs = sum(shard["pairs"] for shard in shards)
         words = []
         for side in SIDES:
@@ -72,16 +73,22 @@ def sum_corpus_counts(
 
     # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
-        word_counts = read_word_counts(files.shard_files(files.stages[-1], f"{language}.words.zst"))
+        word_counts = read_word_counts(corpus.shard_files(corpus.stages[-1], f"{language}.words.zst"))
         stages[-1][side]["unknown"] = sum(word_counts[word] for word in word_counts if word not in vocabulary)
 
-    # The other counts are reasons for removal: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
+    # removed pairs by reason: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
     removed = {}
     for name, count in clean_counts.items():
         if name != "pairs" and not name.startswith(("source", "target", "kept")):
             removed[name] = count
-    overlap = read_json(Path("data", "overlap", f"{files.name}.json")) if files.part == "train" else {}
-    return {"name": files.name, "part": files.part, "stages": stages, "removed": removed, "overlap": overlap}
+    overlap = read_json(Path("data", "overlap", f"{corpus.name}.json")) if corpus.part == "train" else {}
+    return {
+        "name": corpus.name,
+        "part": corpus.part,
+        "stages": stages,
+        "removed": removed,
+        "overlap": overlap,
+    }
 
 
 def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Counts:
@@ -100,16 +107,15 @@ def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Count
 
 def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     """Return the training corpora, their total if there are several, and then the other corpora."""
-    train = [corpus for corpus in corpora if corpus["part"] == "train"]
-    held_out = [corpus for corpus in corpora if corpus["part"] != "train"]
-    if len(train) < 2:
-        return train + held_out
-    total_stages = {}  # stage name -> its sum, in the order in which the names first occur
-    for corpus in train:
-        for stage in corpus["stages"]:
-            total_stages[stage["name"]] = _sum_stage(stage["name"], train)
-    total = {"name": TOTAL, "part": "train", "stages": list(total_stages.values())}
-    return [*train, total, *held_out]
+    training_corpora = [corpus for corpus in corpora if corpus["part"] == "train"]
+    other_corpora = [corpus for corpus in corpora if corpus["part"] != "train"]
+    if len(training_corpora) < 2:
+        return training_corpora + other_corpora
+    stages = [stage for corpus in training_corpora for stage in corpus["stages"]]
+    stage_names = dict.fromkeys(stage["name"] for stage in stages)  # each once, in order
+    total_stages = [_sum_stage(name, training_corpora) for name in stage_names]
+    total = {"name": TOTAL, "part": "train", "stages": total_stages}
+    return [*training_corpora, total, *other_corpora]
 
 
 def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
@@ -119,27 +125,30 @@ def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
     """
     stages = []
     for corpus in corpora:
-        stage_by_name = {stage["name"]: stage for stage in corpus["stages"]}
-        stages.append(stage_by_name.get(name, corpus["stages"][-1]))
+        stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
+        stages.append(stages_by_name.get(name, corpus["stages"][-1]))
 
-    # A count that one corpus lacks, such as unknown words, has no sum.
+    # if a corpus does not have a count, such as unknown words, the sum is None
     total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
     for side in SIDES:
         total[side] = {}
         for key in ("words", "unknown"):
-            values = [stage[side].get(key) for stage in stages]
-            total[side][key] = None if None in values else sum(values)
+            counts = [stage[side].get(key) for stage in stages]
+            total[side][key] = None if None in counts else sum(counts)
     return total
 
 
-def reported_words(corpus: Counts, stage: str, reported_data: ReportedData) -> int | None:
+def get_reported_words(corpus: Counts, stage: str, reported_data: ReportedData) -> int | None:
     """Return the number of target words that the paper reports for a corpus, or in total, at a stage."""
-    if corpus["part"] != "train" or stage not in ("tokens", "selected"):
+    if corpus["part"] != "train":
         return None
-    if corpus["name"] == TOTAL:
-        return reported_data.total if stage == "tokens" else reported_data.selected
-    words_by_corpus = reported_data.corpora if stage == "tokens" else reported_data.selected_corpora
-    return words_by_corpus.get(corpus["name"])
+    if stage == "tokens":
+        total, words_by_corpus = reported_data.total, reported_data.corpora
+    elif stage == "selected":
+        total, words_by_corpus = reported_data.selected, reported_data.selected_corpora
+    else:
+        return None
+    return total if corpus["name"] == TOTAL else words_by_corpus.get(corpus["name"])
 
 
 def build_corpora_table(
@@ -150,14 +159,14 @@ def build_corpora_table(
     Args:
         corpora: the counts of the corpora, made by `sum_corpus_counts`.
         languages: the languages of source and target.
-        reported_data: the paper's numbers of its corpora, if the table is to have them.
+        reported_data: the paper's numbers of words, if the table shows them; otherwise without numbers.
     """
     # the table for programs
     rows = []
     for corpus in append_total(corpora):
         rows += [_make_row(corpus, stage, reported_data) for stage in corpus["stages"]]
 
-    # the columns for readers: {"source_words": "Words, en", ...}
+    # the columns for readers with their headers: {"source_words": "Words, en", ...}
     source, target = languages.source, languages.target
     headers = {"part": "Part", "corpus": "Corpus", "stage": "Stage", "pairs": "Pairs"}
     headers |= {"source_words": f"Words, {source}", "target_words": f"Words, {target}"}
@@ -178,7 +187,7 @@ def build_corpora_table(
 
 
 def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Counts:
-    """Return the row of a corpus at a stage, with columns in this order."""
+    """Return the row of a corpus at a stage, whose keys are in the order of the columns."""
     name = stage["name"]
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
     row["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"
@@ -187,29 +196,35 @@ def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Cou
         row[f"{side}_words"] = stage[side]["words"]
     for side in SIDES:
         words, unknown_words = stage[side]["words"], stage[side].get("unknown")
-        has_rate = words and unknown_words is not None
-        row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
-    row["reported"] = reported_words(corpus, name, reported_data)
+        row[f"{side}_unknown"] = None
+        if words and unknown_words is not None:
+            row[f"{side}_unknown"] = round(unknown_words / words, 6)
+    row["reported"] = get_reported_words(corpus, name, reported_data)
     return row
 
 
 def _format_cell(value: str | float | None) -> str:
     """Return a name, a count (1,234) or a rate (1.23%) for readers."""
-    if value is None or isinstance(value, str):
-        return value or ""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.2%}"
 
 
 def _describe_losses(corpus: Counts) -> str:
     """Return the note that says which pairs of a corpus were removed and why, and which overlap with held-out text."""
-    removed, overlap = _list_counts(corpus["removed"]), _list_counts(corpus["overlap"])
-    sentences = [f"removed pairs: {removed}"] if removed else []
-    if overlap:
+    removed_counts = _format_counts(corpus["removed"])
+    overlap_counts = _format_counts(corpus["overlap"])
+    clauses = []
+    if removed_counts:
+        clauses.append(f"removed pairs: {removed_counts}")
+    if overlap_counts:
         matches = "same: as tokens; alike: by letters and digits"
-        sentences.append(f"pairs that share a sentence with held-out text ({matches}): {overlap}")
-    return f"{corpus['name']}: {'; '.join(sentences)}."
+        clauses.append(f"pairs that share a sentence with held-out text ({matches}): {overlap_counts}")
+    return f"{corpus['name']}: {'; '.join(clauses)}."
 
 
-def _list_counts(counts: Mapping[str, int]) -> str:
-    """Return counts in a line, without those that are zero: "too long 3, empty 1"."""
+def _format_counts(counts: Mapping[str, int]) -> str:
+    """Return the counts above zero in a line: "too long 3, empty 1"."""
     return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count)

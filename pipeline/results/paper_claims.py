@@ -1,6 +1,6 @@
-"""What a paper claims, as its file in workflow/papers states it: systems, and tests that a run decides.
+"""The claims of a paper and the systems that they compare, as its file in workflow/papers contains them.
 
-Runs give their systems other names (RNNsearch-26), so a claim's systems are found by their settings.
+Runs give the systems other names, such as RNNsearch-26, so the file describes each system by its settings.
 """
 
 from typing import Annotated, Literal, Self
@@ -19,14 +19,14 @@ class _Entry(BaseModel):
 
 
 class ModelRole(_Entry):
-    """A model: the first in use with these settings."""
+    """The first model in use with these settings."""
 
     model_type: ModelTypeName
     limit: Literal["shortest", "longest", "shorter", "longer"] | None = None
-    """Which limit of length the model has, among those of its kind in use. shorter and longer: only if there are two
-    limits. None: any."""
+    """Whether the model's limit of sentence length is the shortest or longest among the models of its kind in use.
+    shorter and longer: the same, but only if these have different limits. None: any limit."""
     continued: bool = False
-    """Whether the model continues another one."""
+    """Whether the model continues the training of another model."""
     source_order: Literal["reversed", "forward"] | None = None
     """The order in which an LSTM reads the source; None: any."""
     fewer_layers: int = 0
@@ -55,7 +55,7 @@ class ListsRole(_Entry):
 
     lists: Literal[True]
     reported_as: Identifier
-    """The paper's system, for what it reports."""
+    """The name of this system in the paper's tables."""
 
 
 class NamedRole(_Entry):
@@ -72,16 +72,16 @@ Role = ModelRole | EnsembleRole | RescoredRole | ListsRole | NamedRole
 ColumnPath = Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
 """A column of a table of scores: table1.all."""
 Sentences = Literal["all", "longest", "known_words", "unknown_words"]
-"""Those sentences of a column that count: all, the longest (the ones of the headline), or those without or with an
-unknown word in the source."""
+"""The sentences of a column that count: all of them, the longest (as in the headline), or the sentences without or with
+unknown words in the source."""
 
 
 class _Claim(_Entry):
     says: str
     place: str
-    """Where the paper says so: Table 1, or Sec. 5.1."""
+    """Where the paper makes the claim: Table 1, or Sec. 5.1."""
     reported: str | None = None
-    """What the paper reports, where no table of its file has the numbers."""
+    """The paper's evidence in words, if no table of its file has the numbers."""
 
 
 class HigherScore(_Claim):
@@ -118,7 +118,7 @@ class KeptScore(_Claim):
 
     @model_validator(mode="after")
     def _check_bound(self) -> Self:
-        if (self.at_least is None) == (self.at_most is None):
+        if (self.at_least is None) == (self.at_most is None):  # neither or both
             raise ValueError("expected at_least or at_most")
         return self
 
@@ -129,12 +129,12 @@ class KeptScore(_Claim):
 
 
 class AscendingNumbers(_Claim):
-    """A number of each system (the lower, the better) is lower than that of the next."""
+    """Each system has a lower (better) NLL or perplexity than the next system."""
 
     test: Literal["lower"]
     systems: Annotated[tuple[Identifier, ...], Field(min_length=2)]
     table: str
-    """The paper's table of the number, dev_nll or perplexity."""
+    """The paper's table that has the numbers: `dev_nll` of a table of training, or perplexity."""
 
 
 Claim = Annotated[HigherScore | WiderGap | KeptScore | AscendingNumbers, Field(discriminator="test")]

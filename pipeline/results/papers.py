@@ -27,7 +27,7 @@ class _Entry(BaseModel):
 
 
 class ScoreColumn(_Entry):
-    """A column of scores: the set of sentences, and which of its sentences count."""
+    """A column of scores: BLEU on a set of sentences, or on some of its sentences."""
 
     header: str
     set: SetName = "test"
@@ -36,7 +36,7 @@ class ScoreColumn(_Entry):
     words: tuple[int, int] | None = None
     """Minimum and maximum number of words of a sentence; None: any."""
     words_of: SentenceLength | None = None
-    """The side with these words; None: `artifacts.figure2_length`."""
+    """The side whose words are counted; None: `artifacts.figure2_length`."""
 
 
 class ReportedScores(_Entry):
@@ -44,12 +44,12 @@ class ReportedScores(_Entry):
 
     label: str
     quoted: bool = False
-    """Whether the row is shown even if no system here has it."""
+    """Whether the row is shown even if the run has no such system."""
     scores: dict[str, float | Annotated[str, Field(pattern=r"^~?\d+(\.\d+)?$")]]
-    """By column. A score that the paper does not print with two decimals is text, and is shown as it is: "~45"."""
+    """Scores by column. A score that the paper does not print with two decimals is text, such as "~45"."""
 
     def format(self, column: str) -> str:
-        """Return the score of a column as the paper prints it, or "" if it has none."""
+        """Return the score of a column as the paper prints it, or "" if the row has none."""
         score = self.scores.get(column, "")
         return score if isinstance(score, str) else f"{score:.2f}"
 
@@ -90,7 +90,7 @@ class ScoreTable(_PaperTable):
     kind: Literal["scores"]
     columns: dict[Name, ScoreColumn]
     rows: list[str] = []
-    """Systems in their order, as names or patterns (`lstm-*`). Without them all, models first."""
+    """Names or patterns (`lstm-*`) of the systems, in order. If there are none, the table has all systems."""
     reported: dict[str, ReportedScores] = {}
 
     @model_validator(mode="after")
@@ -105,7 +105,7 @@ class ScoreTable(_PaperTable):
     def find_row(self, system: str) -> int | None:
         """Return the position of a system's row, or None if the table does not show the system.
 
-        A table whose file does not list the rows shows every system, and does not order them: all have position 0.
+        If the paper's file lists no rows, every system is shown and has position 0.
         """
         if not self.rows:
             return 0
@@ -154,7 +154,7 @@ PaperTable = Annotated[
 
 
 class ReportedData(_Entry):
-    """Numbers of words of the target language in Sec. 4.1. Corpora have their names in `config.yaml`."""
+    """Numbers of target words that the paper reports (Sec. 4.1), by the names of corpora in `config.yaml`."""
 
     corpora: dict[str, int] = {}
     total: int | None = None
@@ -164,7 +164,7 @@ class ReportedData(_Entry):
 
 
 class Paper(_Entry):
-    """A paper's tables, figures, claims and words of training text. Models have their names in `config.yaml`."""
+    """A paper's tables, figures, claims and numbers of training words. Models are named as in `config.yaml`."""
 
     name: str
     """Name in notes: Cho et al. (2014b)."""
@@ -177,7 +177,7 @@ class Paper(_Entry):
     """Beginnings of the example sentences of Figure 3, in the paper's order."""
     data: ReportedData = ReportedData()
     systems: dict[Identifier, Role] = {}
-    """The systems of the claims. Reported numbers have the same names."""
+    """The systems of the claims, by the names that they have in `reported`."""
     claims: dict[Identifier, Claim] = {}
 
     @model_validator(mode="after")
@@ -187,18 +187,18 @@ class Paper(_Entry):
             if unknown_systems:
                 raise ValueError(f"claims.{name}: {unknown_systems[0]} is not in systems")
             for path in list_columns(claim):
-                table, column = path.split(".")
-                spec = self.tables.get(table)
-                if not isinstance(spec, ScoreTable) or column not in spec.columns:
+                table_name, column = path.split(".")
+                table = self.tables.get(table_name)
+                if not isinstance(table, ScoreTable) or column not in table.columns:
                     raise ValueError(f"claims.{name}: no table of scores has the column {path}")
             if isinstance(claim, AscendingNumbers):
-                spec = self.tables.get(claim.table)
-                if not isinstance(spec, TrainingTable | PerplexityTable):
+                table = self.tables.get(claim.table)
+                if not isinstance(table, TrainingTable | PerplexityTable):
                     raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
         return self
 
     def label_system(self, name: str) -> str:
-        """Return the paper's name of a system, or else the one in its file."""
+        """Return the system's label in the paper's tables or, without one, its name in the paper's file."""
         for table in self.tables.values():
             if isinstance(table, ScoreTable) and name in table.reported:
                 return table.reported[name].label
@@ -206,10 +206,10 @@ class Paper(_Entry):
 
     def find_column(self, path: str) -> ScoreColumn:
         """Return a column of a table of scores by its path, such as table1.all."""
-        table, column = path.split(".")
-        spec = self.tables[table]
-        assert isinstance(spec, ScoreTable)
-        return spec.columns[column]
+        table_name, column = path.split(".")
+        table = self.tables[table_name]
+        assert isinstance(table, ScoreTable)
+        return table.columns[column]
 
 
 def list_translated_sets(papers: Iterable[Paper]) -> list[str]:

@@ -1,4 +1,4 @@
-"""BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), and ranks."""
+"""BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), or mean rank."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -6,20 +6,24 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.text import SentenceLength
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
+from pipeline.results.papers import ScoreColumn
 
-ScoredSentences = Sequence[Mapping[str, Any]]
-"""The list `by_sentence` of a system's scores. A sentence has n-gram counts, lengths and a number of unknown words."""
+ScoredSentence = Mapping[str, Any]
+"""N-gram counts, lengths and the number of unknown words of a sentence and its translation."""
+ScoredSentences = Sequence[ScoredSentence]
+"""The list `by_sentence` of a system's scores."""
 
 MIN_SENTENCES = 10
-"""Minimum sentences of a point of a curve, since BLEU of fewer says little."""
-_NO_INTERVAL = Bootstrap(0, 0)
+"""Minimum number of sentences at a point of a curve: BLEU of fewer sentences says little."""
+_NO_SAMPLES = Bootstrap(sample_count=0, seed=0)
 
 
 @dataclass(frozen=True)
 class BleuPoint:
-    """Corpus BLEU of the sentences at one position of an axis; None if there are too few."""
+    """Corpus BLEU of the sentences at one position x of an axis; None if there are too few sentences."""
 
     x: float
     sentence_count: int
@@ -29,9 +33,9 @@ class BleuPoint:
 
     @classmethod
     def from_sentences(cls, x: float, sentences: ScoredSentences, bootstrap: Bootstrap) -> Self:
-        """Compute the BLEU of some sentences."""
+        """Compute the point at x from its sentences."""
         if len(sentences) < MIN_SENTENCES:
-            return cls(x, len(sentences), None, None)
+            return cls(x, len(sentences), bleu=None, interval=None)
         counts = [BleuCounts.from_dict(sentence) for sentence in sentences]
         interval = SampledBleu([counts], bootstrap).compute_interval()
         return cls(x, len(sentences), corpus_bleu(counts), interval)
@@ -46,8 +50,8 @@ def bleu_by_rank(
     are left out. If there are fewer sentences than groups, each sentence is a group.
 
     Returns:
-        The points of the groups, whose x is the middle of the group in units of groups; and the groups' boundaries: the
-        smallest key of all, then the largest of each group.
+        The points of the groups, at x = 0.5, 1.5, ...; and the boundaries of the groups: the smallest key of all
+        sentences, then the largest key of each group.
     """
     # 1. the sentences in the order of their keys
     filled_lines = [line for line, sentence in enumerate(sentences) if sentence["source_length"]]
@@ -72,23 +76,23 @@ def bleu_by_length(
     sentences: ScoredSentences,
     window: int,
     max_words: int,
-    length: SentenceLength = "source",
-    bootstrap: Bootstrap = _NO_INTERVAL,
+    side: SentenceLength = "source",
+    bootstrap: Bootstrap = _NO_SAMPLES,
 ) -> list[BleuPoint]:
     """Compute BLEU of the sentences within a window around each length (Figure 2).
 
     Args:
         sentences: the scored sentences. Sentences without words are left out.
-        window: how many lengths a point covers, from x - window // 2 on (10 in Cho et al., 2014b).
+        window: number of lengths that a point covers, from x - window // 2 on (10 in Cho et al., 2014b).
         max_words: the largest x. The points go from the shortest to the longest sentence; some may have no sentences.
-        length: the side whose words are counted. With "both", source and reference must be within the window.
+        side: the side whose words are counted. With "both", source and reference must be within the window.
         bootstrap: number of samples, and seed, of the intervals.
     """
-    # 1. the lengths that occur
-    filled_sentences = select_by_length(sentences, 1, sys.maxsize, length)
+    # 1. the lengths of all sentences
+    filled_sentences = select_by_length(sentences, 1, sys.maxsize, side)
     lengths = []
-    for side in counted_sides(length):
-        lengths += [sentence[f"{side}_length"] for sentence in filled_sentences]
+    for sentence in filled_sentences:
+        lengths += list_lengths(sentence, side)
 
     # 2. a point for each length from the shortest to the longest
     points = []
@@ -96,30 +100,40 @@ def bleu_by_length(
     for x in range(min(lengths, default=1), max_x + 1):
         min_length = x - window // 2
         max_length = min_length + window - 1
-        window_sentences = select_by_length(filled_sentences, min_length, max_length, length)
+        window_sentences = select_by_length(filled_sentences, min_length, max_length, side)
         points.append(BleuPoint.from_sentences(x, window_sentences, bootstrap))
     return points
 
 
+def list_lengths(sentence: ScoredSentence, side: SentenceLength) -> list[int]:
+    """Return the number of words on a side of a sentence, or the two numbers if `side` is "both"."""
+    sides = ("source", "reference") if side == "both" else (side,)
+    return [int(sentence[f"{name}_length"]) for name in sides]
+
+
+def count_words(sentence: ScoredSentence, side: SentenceLength) -> int:
+    """Return the number of words on a side of a sentence, or the larger number if `side` is "both"."""
+    return max(list_lengths(sentence, side))
+
+
+def has_length(sentence: ScoredSentence, min_words: int, max_words: int, side: SentenceLength) -> bool:
+    """Return whether a sentence has `min_words` to `max_words` words on a side, or on each side if `side` is "both"."""
+    return all(min_words <= length <= max_words for length in list_lengths(sentence, side))
+
+
 def select_by_length(
-    sentences: ScoredSentences, min_words: int, max_words: int, length: SentenceLength
+    sentences: ScoredSentences, min_words: int, max_words: int, side: SentenceLength
 ) -> ScoredSentences:
-    """Return the sentences with `min_words` to `max_words` words on the counted side, or on both."""
-    for side in counted_sides(length):
-        sentences = [
-            sentence for sentence in sentences if min_words <= sentence[f"{side}_length"] <= max_words
-        ]
-    return sentences
+    """Return the sentences with `min_words` to `max_words` words (`has_length`)."""
+    return [sentence for sentence in sentences if has_length(sentence, min_words, max_words, side)]
 
 
-def counted_sides(length: SentenceLength) -> tuple[str, ...]:
-    """Return the sides whose words are counted."""
-    return ("source", "reference") if length == "both" else (length,)
-
-
-def count_words(sentence: Mapping[str, Any], length: SentenceLength) -> int:
-    """Return a sentence's length; if both sides count, that of the longer one."""
-    return max(int(sentence[f"{side}_length"]) for side in counted_sides(length))
+def is_in_column(sentence: ScoredSentence, column: ScoreColumn, settings: ReportSettings) -> bool:
+    """Return whether a sentence has one of the lengths that a column of a table scores."""
+    if column.words is None:
+        return True
+    min_words, max_words = column.words
+    return has_length(sentence, min_words, max_words, column.words_of or settings.figure2_length)
 
 
 def bleu_by_unknown_words(

@@ -43,49 +43,54 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
     Moses' curve comes last. The maximum lengths of the models' training sentences are marked.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
+    window, max_words, side = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
 
     # 1. the points, and the number of sentences of each length
-    window, max_words, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = Bootstrap.from_settings(settings)
     curves = {}
     for system, system_scores in scores.items():
         sentences = system_scores["by_sentence"]
-        curves[system] = bleu_by_length(sentences, window, max_words, length=length, bootstrap=bootstrap)
+        curves[system] = bleu_by_length(sentences, window, max_words, side, bootstrap)
     first_model = settings.figure2_models[0]
-    lengths = [count_words(sentence, length) for sentence in scores[first_model]["by_sentence"]]
+    lengths = [count_words(sentence, side) for sentence in scores[first_model]["by_sentence"]]
     sentence_counts: dict[float, int] = {words: lengths.count(words) for words in range(1, max_words + 1)}
 
     # 2. the panels
     with figure_style():
         figure = _make_panels(sentence_counts, "Sentences\nper length")
         curve_axes, bar_axes = figure.axes
-        bar_axes.set_xlabel(_LENGTH_TITLES[length])
-        # the paper's axis, unless no sentence is near its start or end; and half a length more, so that the last bar
-        # is as wide as the others
-        used_lengths = [words for words, count in sentence_counts.items() if count] or [max_words]
-        axis_start = 0 if min(used_lengths) <= max_words / 4 else min(used_lengths) - 0.5
-        axis_end = max(used_lengths)
+        bar_axes.set_xlabel(_LENGTH_TITLES[side])
+
+        # The axis starts at 0, as in the paper, unless all sentences are long. It ends at the longest sentence and half
+        # a length later, so that the last bar is as wide as the others.
+        plotted_lengths = [words for words, count in sentence_counts.items() if count] or [max_words]
+        axis_start = 0 if min(plotted_lengths) <= max_words / 4 else min(plotted_lengths) - 0.5
+        axis_end = max(plotted_lengths)
         curve_axes.set_xlim(axis_start, axis_end + 0.5)
-        curve_axes.xaxis.set_major_locator(MultipleLocator(_choose_step(axis_end - axis_start)))
+        curve_axes.xaxis.set_major_locator(MultipleLocator(_choose_tick_step(axis_end - axis_start)))
+
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
         _draw_curves(curve_axes, curves, title, settings)
         models = inputs.config.models
         limits = {models[name].max_words for name in settings.figure2_models if name in models}
-        for words in sorted(limits):
-            if words <= max_words:
-                _mark_limit(curve_axes, words)
+        for limit in sorted(limits):
+            if limit <= max_words:
+                _mark_limit(curve_axes, limit)
     return figure
 
 
-def _choose_step(length: float) -> int:
-    """Return the words between two ticks of an axis with this number of words."""
-    return next((step for step in (1, 2, 5) if length <= 8 * step), 10)
+def _choose_tick_step(axis_length: float) -> int:
+    """Return the distance of the ticks, in words, for an axis that covers this number of words."""
+    for step in (1, 2, 5):
+        if axis_length <= 8 * step:
+            return step
+    return 10
 
 
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
-    """Plot BLEU against x: BLEU on the sentences with at most x unknown source words.
+    """Plot BLEU on the sentences with at most x unknown source words against x.
 
-    The vocabulary of the first model of Figure 2 says which words are unknown, since Moses has none.
+    The vocabulary of the first model of Figure 2 says which words are unknown, because Moses has no vocabulary.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
 
@@ -115,7 +120,7 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
 
 
 def _make_panels(sentence_counts: Mapping[float, int], bar_label: str) -> Figure:
-    """Return a figure with an empty panel for curves, and below it a bar of the number of sentences at each x."""
+    """Return a figure with an empty panel for curves, and below it a panel with a bar of sentences at each x."""
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     _, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     bar_axes.bar(list(sentence_counts), list(sentence_counts.values()), width=0.8, color="0.55")
@@ -135,11 +140,11 @@ def _draw_curves(
     """Draw the curve and band of each system, with its label at the end, and write the title above.
 
     Args:
-        axes: the panel; the limits of its x axis are set already, since they place the labels.
+        axes: the panel. The limits of its x axis must be set already, because the labels are placed by them.
         curves: points by system.
         title: says which sentences a point stands for.
         settings: labels, colours and bootstrap.
-        marker: the form of a point in matplotlib's notation; None draws lines alone.
+        marker: the form of a point in matplotlib's notation; None draws lines without points.
     """
     # 1. the curves
     labels = []
@@ -160,11 +165,12 @@ def _draw_curves(
             if point.bleu is not None:
                 last_label = PointLabel(point.x, point.bleu, label, style["color"])
                 highest_bleu = max(highest_bleu, point.bleu)
-                lowest_bleu = min(lowest_bleu, *(point.interval or (point.bleu,)))
+                lowest_bleu = min(lowest_bleu, point.interval[0] if point.interval else point.bleu)
         if last_label:
             labels.append(last_label)
 
-    # 2. the paper's axis; a better score moves its end up to the next ten, and its start if no score is low
+    # 2. the axis of the paper, from 0 to 30. A higher score moves its end up to the next ten. If no score is in its
+    # lower half, it starts at the ten below the lowest score.
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))
     axis_start = 10 * math.floor(lowest_bleu / 10) if axis_end / 2 < lowest_bleu < highest_bleu else 0
     axes.set_ylim(axis_start, axis_end)
@@ -193,7 +199,7 @@ def _draw_curves(
 
 
 def _mark_limit(axes: Axes, words: int) -> None:
-    """Mark the length up to which models were trained."""
+    """Mark the maximum length, in words, of the sentences that models were trained with."""
     axes.axvline(
         words,
         color="0.45",
