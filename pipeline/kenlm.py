@@ -61,6 +61,7 @@ def _build_programs(folder: Path, parallel_jobs: int) -> None:
     problem = explain_missing_programs()
     if problem:
         raise UserError(problem)
+
     with temporary_folder(folder, "build-") as work_folder:
         # 1. the source code
         archive = _download_archive(work_folder)
@@ -84,8 +85,8 @@ def _download_archive(folder: Path) -> Path:
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{PYPI_PACKAGE} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
-    # pip asks a source archive for its name. Without build isolation it asks with the setuptools that is installed,
-    # not with the newest one.
+    # pip runs setuptools to read the name of a source archive: without build isolation it runs the installed version,
+    # not the newest one.
     command += ["--no-build-isolation", "--no-binary", "kenlm", "--require-hashes"]
     command += ["--dest", str(folder), "-r", str(requirements)]
     run_program(command, f"lmplz: pip could not fetch {PYPI_PACKAGE}")

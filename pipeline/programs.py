@@ -33,8 +33,9 @@ def run_program(command: Sequence[str], problem: str, folder: Path | None = None
 
 
 def _find_first_error(output: str) -> str:
-    """Return the first line of an output that has an error, otherwise its last line."""
-    # "error" as a word, since a compiler first prints names of files such as error_code.hpp. A linker has other words.
+    """Return the first line of an output that reports an error or, if there is none, the last line."""
+    # "error" as a word of its own, since a compiler also prints names of files such as error_code.hpp; then the words
+    # of a linker
     pattern = r"\berrors?\b|\bld: cannot find\b|undefined reference"
     error_lines = [line for line in output.split("\n") if re.search(pattern, line, re.IGNORECASE)]
     return last_output_line(error_lines[0] if error_lines else output)
@@ -47,13 +48,14 @@ def explain_missing_tools(
 
     packages: the names of the packages with these tools and headers, for the message.
     """
+    # 1. tools and a compiler
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
     compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
     if not compilers:
         missing_tools.append("a C++ compiler")
 
-    # A header may also be in a conda environment, or where Homebrew puts it on Apple silicon: cmake looks there by
-    # itself, a compiler does not.
+    # 2. headers. They may also be in a conda environment, or where Homebrew puts them on Apple silicon: cmake looks
+    # there by itself, but a compiler does not.
     conda_folder = os.environ.get("CONDA_PREFIX", "")
     include_options = [f"-I{conda_folder}/include", "-I/opt/homebrew/include"]
     for header in headers:
@@ -61,6 +63,7 @@ def explain_missing_tools(
         options = ["-M", "-x", "c++", *include_options, "-include", header, os.devnull]
         if compilers and query_program(compilers[0], *options) is None:
             missing_tools.append(header)
+
     if not missing_tools:
         return None
     missing_names = ", ".join(missing_tools)

@@ -61,19 +61,19 @@ def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], pro
     from pipeline.config.layers import read_layer
     from pipeline.monitor.preflight import check_profile, run_preflight
 
-    # If a file is faulty, this error names it. That of Snakemake does not.
+    # Read the files here, since Snakemake's own error would not name a faulty one.
     for file in files:
         read_layer(file)
 
     if profile:
         check_profile(profile)
-    options = ["--profile", profile] if profile else ["--cores", "1"]
+    snakemake_options = ["--profile", profile] if profile else ["--cores", "1"]
     if files:
-        options.append("--configfile")
-        options += [str(file.absolute()) for file in files]
+        snakemake_options.append("--configfile")
+        snakemake_options += [str(file.absolute()) for file in files]
     if pairs:
-        options += ["--config", *pairs]
-    forecast, problems = run_preflight(folder, options)
+        snakemake_options += ["--config", *pairs]
+    forecast, problems = run_preflight(folder, snakemake_options)
 
     if not forecast and not problems:
         forecast = ["nothing is left to train or to download"]

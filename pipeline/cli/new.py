@@ -84,12 +84,12 @@ def new(
             texts[split] = ParallelText(*files)
     if init_from and subwords:
         raise UserError("--init-from, --subwords: a trained model has its vocabularies; leave out --subwords")
-    pairs, advice = write_experiment(
+    pair_counts, advice = write_experiment(
         folder, texts, codes=languages or None, tokenized=tokenized, subwords=subwords, init_from=init_from
     )
 
-    counts = ", ".join(f"{count:,} {split}" for split, count in pairs.items())
-    click.echo(f"{folder / 'config.yaml'}: {counts} pairs")
+    counts_text = ", ".join(f"{count:,} {split}" for split, count in pair_counts.items())
+    click.echo(f"{folder / 'config.yaml'}: {counts_text} pairs")
     for line in advice:
         click.echo(line)
     click.echo(f"Next: {format_next_command(folder)}")

@@ -49,6 +49,7 @@ class Source(Settings):
     @model_validator(mode="before")
     @classmethod
     def _complete_path(cls, values: Any) -> Any:
+        """Return values that are not validated yet. If they have no path, it is the path in the address."""
         if isinstance(values, dict) and isinstance(values.get("url"), str) and not values.get("path"):
             return {**values, "path": urlsplit(values["url"]).path.strip("/")}
         return values
@@ -70,7 +71,7 @@ def hide_secrets(source: str, text: str | None = None) -> str:
     user, _, host = address.netloc.rpartition("@")
     public_address = urlunsplit((address.scheme, host, address.path, "", ""))
 
-    # The text may have the whole address, or only a part of it.
+    # the text may contain the whole address, or only its user or query
     text = text.replace(source, public_address)
     if user:
         text = text.replace(f"{user}@", "")
@@ -102,7 +103,7 @@ class Member(Settings):
 
     @model_validator(mode="after")
     def _check_one_origin(self) -> Self:
-        if (self.archive is None) == (self.file is None):
+        if [self.archive, self.file].count(None) != 1:
             raise ValueError("a side of a corpus is in either an `archive` or a `file`")
         return self
 

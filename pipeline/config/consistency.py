@@ -28,7 +28,7 @@ WITHOUT_ATTENTION = tuple(
 
 
 def find_contradictions(config: Config) -> list[Problem]:
-    """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
+    """Return all contradictions. If names are unknown, return only these problems: other checks look the names up."""
     unknown_names = list(_find_unknown_names(config))
     if unknown_names:
         return unknown_names
@@ -71,7 +71,7 @@ def _find_unknown_names(config: Config) -> Iterator[Problem]:
 
 
 def _list_text_references(config: Config) -> Iterator[Reference]:
-    """Yield the references to corpora and archives, and the model that scores phrases."""
+    """Yield the references to corpora and archives, and the reference to the model that scores phrases."""
     selection, moses = config.selection, config.moses
     names_of_corpora: dict[KeyPath, Iterable[str]] = {
         ("use", "train"): config.use.train,
@@ -192,7 +192,7 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
 
 
 def _check_roles(config: Config) -> Iterator[Problem]:
-    """Check that the test corpus has one shard, and that no corpus has two roles."""
+    """Check the shards of the test corpus and the in-domain text of a selection, and that no corpus has two roles."""
     use, selection = config.use, config.selection
     (test,) = use.test  # the settings require exactly one
 
@@ -236,7 +236,7 @@ def _check_names(config: Config) -> Iterator[Problem]:
 
 
 def _check_model_types(config: Config) -> Iterator[Problem]:
-    """Check that the model of each figure and page has a type that can do this: only a grConv makes trees."""
+    """Check that each figure and page has a model of a suitable type: only a grConv makes trees."""
     for key, model, model_types in _list_displayed_models(config):
         model_type = config.models[model].model_type
         if model_type not in model_types:
@@ -258,7 +258,10 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
 
 
 def _check_continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
-    """Check the settings, seeds and updates of a model that continues the training of `base`, as its trainer will."""
+    """Check the settings, seeds and updates of a model that continues the training of `base`.
+
+    The trainer would find the same problems, but only hours later.
+    """
     # 1. settings on which the weights depend must be equal
     runs = collect_runs(config, [name, base])
     fields = flatten(run_settings(config, runs[name]).fingerprint_fields())
@@ -282,7 +285,7 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
 
 
 def _check_initial_weights(config: Config) -> Iterator[Problem]:
-    """Check that the models are trained if they are to begin with the weights of another model."""
+    """Check that `init_from` and `pretrained` are not set together: pretrained models are not trained."""
     if config.init_from and config.pretrained.models:
         yield Problem(("init_from",), "expected null, because `pretrained` models are not trained")
 
@@ -296,7 +299,7 @@ def _check_grammar(config: Config) -> Iterator[Problem]:
 
 
 def _check_moses(config: Config) -> Iterator[Problem]:
-    """Check that Moses' text is escaped, and that the model that scores phrases is not trained on sentences as well."""
+    """Check that Moses' text is escaped, and that the model that scores phrases does not also translate sentences."""
     moses = config.moses
     if not moses.enabled:
         return

@@ -20,7 +20,7 @@ def list_in_domain_corpora(config: Config) -> list[str]:
 
 
 def list_corpora(config: Config) -> list[str]:
-    """Return the selected corpora and those that the selection compares with, each once."""
+    """Return the training, development, test and in-domain corpora, each once."""
     use = config.use
     corpora = use.train + use.dev + use.test + list_in_domain_corpora(config)
     return list(dict.fromkeys(corpora))
@@ -61,11 +61,13 @@ def find_missing_data(config: Config, with_dev: bool) -> list[str]:
     languages = (config.languages.source, config.languages.target)
 
     # text that is translated
-    translated_corpora = config.use.test + config.use.dev if with_dev else config.use.test
+    translated_corpora = list(config.use.test)
+    if with_dev:
+        translated_corpora += config.use.dev
     shards = list_shards(config, translated_corpora)
     files = [f"data/tokens/{shard}.{language}.zst" for shard in shards for language in languages]
 
-    # text that models are trained on
+    # text that models are trained on; pretrained models need none
     if config.pretrained.models is None:
         files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
         files += [f"data/vocabulary/{language}.tsv" for language in languages]
@@ -124,17 +126,20 @@ def collect_named_files(config: Config) -> list[tuple[str, str]]:
 
 
 def find_surplus_shards(config: Config) -> list[str]:
-    """Return a line for each corpus with more shards on the disk than in the settings: jobs would ignore these."""
+    """Return a line for each corpus with more shards on the disk than in the settings.
+
+    Jobs would ignore the surplus shards, and so lose a part of the text.
+    """
     lines = []
     for corpus in list_prepared_corpora(config) + list_lm_corpora(config):
         shards = config.corpora[corpus].shards
-        # shards are numbered from 0
-        for surplus_file in Path("data").glob(f"*/{corpus}/{shards}.*"):
+        # shards are numbered from 0, so the first surplus shard has this number
+        surplus_files = list(Path("data").glob(f"*/{corpus}/{shards}.*"))
+        if surplus_files:
             lines.append(
-                f"corpora.{corpus}.shards: {shards}, but {surplus_file.parent} has more; set the number back, or"
+                f"corpora.{corpus}.shards: {shards}, but {surplus_files[0].parent} has more; set the number back, or"
                 f" remove data/*/{corpus}: then the text is divided again, and the results stay the same"
             )
-            break
     return lines
 
 
@@ -226,9 +231,11 @@ def select_contrasted_models(config: Config) -> list[str]:
 
 
 def select_playground_models(config: Config) -> list[str]:
-    """Return the models of the page that translates in the browser, or none if a browser cannot compute them all."""
+    """Return the models of the page that translates in the browser, or [] if a browser cannot compute them all."""
+    if config.vocabulary.subwords:
+        return []
     models = config.playground.models
     if models is None:
         models = select_contrasted_models(config)
-    can_compute = all(config.models[model].model_type in MODEL_TYPES_IN_BROWSER for model in models)
-    return models if can_compute and not config.vocabulary.subwords else []
+    model_types = {config.models[model].model_type for model in models}
+    return models if model_types.issubset(MODEL_TYPES_IN_BROWSER) else []

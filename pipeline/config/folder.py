@@ -95,7 +95,7 @@ class ExperimentFolder:
             data = data_checksums(read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run)))
             init_from = self.config.init_from
             initial_weights = initial_weights_checksum(self.folder / init_from if init_from else None)
-        except UserError:
+        except UserError:  # a file is missing
             return None
         return find_expected_model(self.config, run, data, initial_weights)
 

@@ -1,4 +1,4 @@
-"""Settings of single jobs. They have only keys that the job's output depends on, so other changes run nothing again."""
+"""Settings of single jobs, with only the keys that the job's output depends on: other changes repeat no job."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,8 +26,8 @@ from pipeline.config.schema import Config
 def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
     """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives."""
     files = [side.file for side in corpus.sides.values() if side.file]
-    values = corpus.model_dump(mode="json", exclude={"tokenized"})
-    return {"corpus": values, "files": get_file_stamps(files)}
+    corpus_settings = corpus.model_dump(mode="json", exclude={"tokenized"})
+    return {"corpus": corpus_settings, "files": get_file_stamps(files)}
 
 
 MAX_HASHED_BYTES = 1_000_000
@@ -35,9 +35,9 @@ MAX_HASHED_BYTES = 1_000_000
 
 
 def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
-    """Return the path of each file that no rule makes with its checksum or, of a large one, with its size and date.
+    """Return a stamp of each existing file: its path, with its checksum or, of a large file, with its size and date.
 
-    Snakemake itself overlooks an older file in the place of one.
+    Stamps are for files that no rule makes: Snakemake itself does not notice if an older file takes the place of one.
     """
     stamps: list[list[Any]] = []
     for file in map(Path, files):
@@ -66,7 +66,9 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
 def get_grammar_settings(config: Config, corpus: str) -> dict[str, Any] | None:
     """Return the settings of generated text, or None for text from archives or files."""
     entry = config.corpora[corpus].grammar
-    return config.grammar.model_dump(mode="json") | entry.model_dump(mode="json") if entry else None
+    if entry is None:
+        return None
+    return config.grammar.model_dump(mode="json") | entry.model_dump(mode="json")
 
 
 def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
@@ -112,20 +114,17 @@ def describe_other_text_of_model(config: Config) -> str:
     """Return which settings of the text differ from those of the model `init_from`, or "" if none does."""
     if config.init_from is None:
         return ""
-    settings_of_model = read_text_settings(Path(config.init_from))
     keys = {"languages", "tokenization", "tokenized"}
-    values, values_of_model = (
-        flatten(settings.model_dump(include=keys))
-        for settings in (get_text_settings(config), settings_of_model)
-    )
-    return describe_differences(values_of_model, values)
+    settings = get_text_settings(config).model_dump(include=keys)
+    settings_of_model = read_text_settings(Path(config.init_from)).model_dump(include=keys)
+    return describe_differences(flatten(settings_of_model), flatten(settings))
 
 
 def get_vocabulary_settings(config: Config, language: str) -> dict[str, Any]:
     """Return the settings of the vocabulary of a language (rule `vocabulary`)."""
-    languages = (config.languages.source, config.languages.target)
+    source_size, target_size = config.vocabulary.sizes
     return {
-        "words": dict(zip(languages, config.vocabulary.sizes, strict=True))[language],
+        "words": source_size if language == config.languages.source else target_size,
         "specials_included": config.vocabulary.specials_included,
         "subwords": config.vocabulary.subwords,
     }
@@ -146,7 +145,7 @@ def get_training_settings(config: Config, run: Run) -> dict[str, Any]:
 
 
 def get_text_settings(config: Config) -> TextSettings:
-    """Return the settings with which a model translates raw text, which rule `text_settings` writes to its folder."""
+    """Return the settings with which a model translates raw text, which its folder contains (rule `text_settings`)."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,
@@ -157,15 +156,19 @@ def get_text_settings(config: Config) -> TextSettings:
 
 def get_report_settings(config: Config) -> ReportSettings:
     """Return the settings of tables and figures: `artifacts`, labels, the treatment of [UNK], the tokenization."""
+    # 1. labels
     labels = get_labels(config)
     for name in config.use.rescored:
         labels[name] = config.rescored[name].label
     labels |= {MOSES: "Moses", MOSES_WITH_RNNENC: "Moses + RNNenc"}
+
+    # 2. model types; a system has the type of its first member
     runs = collect_runs(config)
     model_types = {name: model.model_type for name, model in config.models.items()}
     for name in config.use.systems:
         first_member = config.systems[name].members[0]
         model_types[name] = model_types[runs[first_member].model]
+
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -48,7 +48,7 @@ PATH_KEYS = (
 """Keys of paths, or of lists of paths. Paths are relative to the file that states them."""
 
 MAX_LINE_CHARACTERS = 1000
-"""Of an error message, so that the known keys of the largest block fit into it."""
+"""Maximum length of an error message. The known keys of the largest block fit into it."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,17 @@ class Layer:
 def _convert_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
     """Return a value whose paths are made relative to the working directory instead of `folder`.
 
-    value: not validated yet, so it may be of any type. keys: the way to the paths, a key for each level; * is any key.
+    value: not validated yet, so it may be of any type. keys: the keys that lead to the paths, one for each level of
+    `value`, such as ("n_best_lists", "*"); * is any key.
     """
-    # the end of the key: a path, or a list of paths
+    # at the last level: a path, or a list of paths
     if not keys:
         if isinstance(value, list):
             return [_convert_paths(path, folder, ()) for path in value]
         is_relative_path = isinstance(value, str) and "://" not in value and not os.path.isabs(value)
         return os.path.relpath(folder / value) if is_relative_path else value
 
-    # the first of the keys; * is any name
+    # at another level: the values of the first key
     if not isinstance(value, Mapping):
         return value
     converted = dict(value)
@@ -139,7 +140,7 @@ def find_layers(
     if pairs:
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
 
-    # 3. only an experiment can extend another; its key is resolved above and no longer there
+    # 3. only an experiment can extend another one; the layers of experiments no longer have the key
     for layer in layers:
         if EXTENDS in layer.values:
             raise UserError(
@@ -149,11 +150,12 @@ def find_layers(
 
 
 def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
-    """Return the layers where another workflow imports this one as a module: the defaults, those that its settings
-    extend, and the settings themselves.
+    """Return the layers of a run for which another workflow imports this one as a module, weakest first.
+
+    They are the defaults, the layers of the experiments that the settings extend, and the settings themselves.
 
     Args:
-        directory: the folder in which the other workflow runs; paths start there.
+        directory: the folder in which the other workflow runs; paths are relative to it.
         settings: the `config:` of the module statement, with the keys of an experiment's `config.yaml`.
     """
     layer = Layer.create("config of the module", directory.resolve(), settings)
@@ -172,6 +174,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     """
     if EXTENDS not in layer.values:
         return [layer]
+
     # 1. the folder of the other experiment
     base_name = layer.values[EXTENDS]
     problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
@@ -194,12 +197,13 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
 
 
 def _parse_command_line(value: Any) -> Any:
-    """Return the values of `--config` parsed as YAML, also inside mappings and lists, where Snakemake leaves text."""
+    """Return a value of `--config` with all of its texts parsed as YAML, also those inside mappings and lists."""
     if isinstance(value, Mapping):
         return {key: _parse_command_line(inner_value) for key, inner_value in value.items()}
     if isinstance(value, list | tuple):
         return [_parse_command_line(item) for item in value]
-    return parse_or_keep(value) if isinstance(value, str) and value else value
+    is_nonempty_text = isinstance(value, str) and value != ""
+    return parse_or_keep(value) if is_nonempty_text else value
 
 
 # --- merged settings --------------------------------------------------------------------------------------------------
@@ -214,7 +218,7 @@ def merge_layers(layers: Iterable[Layer]) -> dict[str, Any]:
 
 
 def _merge_deeply(base: Any, override: Any) -> Any:
-    """Return the values of both, at each level of mappings. Of a key that both have, `override` has the value."""
+    """Return two mappings as one, merged at each level. Where both have a value, the value of `override` wins."""
     if not isinstance(override, Mapping):
         return override
     merged_values = dict(base) if isinstance(base, Mapping) else {}
@@ -287,7 +291,7 @@ def _get_architecture_keys(model_type: Any) -> Container[str]:
 
 def _repeats_shared_error(path: KeyPath, layers: Sequence[Layer]) -> bool:
     """Return whether an error in a model or system comes from a shared block, for which it is reported as well."""
-    # such as ("models", "rnnsearch-50", "training", "batch_size")
+    # such as ("models", "rnnsearch-50", "training", "batch_size"), if no layer has this key
     is_in_block = len(path) > 3 and path[2] in SHARED_BLOCKS.get(path[0], ())
     return is_in_block and not any(_has_key(layer.values, path[:4]) for layer in layers)
 
@@ -299,12 +303,13 @@ def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
     """
     # the defaults, which are the first layer, are never at fault for a missing key
     searched_layers = layers[1:] if problem.text == "missing" else layers
-    name = layers[-1].name
+    layer_name = layers[-1].name
+    # from the top key down to the key itself: the last layer that is found stays
     for length in range(1, len(problem.path) + 1):
         for layer in searched_layers:
             if _has_key(layer.values, problem.path[:length]):
-                name = layer.name
-    return shorten(f"{name}: {problem}", MAX_LINE_CHARACTERS)
+                layer_name = layer.name
+    return shorten(f"{layer_name}: {problem}", MAX_LINE_CHARACTERS)
 
 
 def _has_key(values: Any, path: KeyPath) -> bool:

@@ -58,18 +58,23 @@ def get_seeds(config: Config, model: str) -> Sequence[int]:
 
 
 def name_run(config: Config, model: str, seed: int) -> str:
-    """Return the name of a run: the model's for its first seed, so that seeds can be added; else with the seed."""
+    """Return the name of a run, such as rnnsearch-50.seed-2; for the first seed it is the name of the model.
+
+    So the first run keeps its name if seeds are added later.
+    """
     first_seed = get_seeds(config, model)[0]
     return model if seed == first_seed else f"{model}.seed-{seed}"
 
 
 def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[str, Run]:
-    """Return the runs of these models (all by default) by name, each model's in the order of its seeds.
+    """Return the runs of these models (all by default) by name, each model's runs in the order of its seeds.
 
-    A model that continues another one continues the run of the same seed.
+    If a model continues another one, each of its runs continues the run of the same seed.
     """
+    if models is None:
+        models = config.models
     runs = {}
-    for model in config.models if models is None else models:
+    for model in models:
         base_model = config.models[model].continue_from
         for seed in get_seeds(config, model):
             name = name_run(config, model, seed)
@@ -91,6 +96,7 @@ def run_settings(config: Config, run: Run) -> ModelRun:
 def collect_systems(config: Config) -> dict[str, System]:
     """Return the systems by name: the runs of all models, with the common decoding, then the selected systems."""
     systems = {}
+    # runs
     for run in collect_runs(config).values():
         systems[run.name] = System(
             name=run.name,
@@ -100,6 +106,7 @@ def collect_systems(config: Config) -> dict[str, System]:
             average="probability",
             decoding=config.decoding,
         )
+    # entries of `systems`
     for name in config.use.systems:
         entry = config.systems[name]
         systems[name] = System(
@@ -123,9 +130,8 @@ def select_systems(config: Config) -> dict[str, System]:
 def select_text_only_systems(config: Config, set_name: str) -> list[str]:
     """Return the systems that have only the text of their translations of a set, unlike runs and ensembles.
 
-    These are Moses and, of the test set, the systems whose n-best lists are rescored.
-    The translations of Moses are made by this run; those of the test set may also be a file of the user's
-    (`artifacts.moses_translations`).
+    They are Moses and, for the test set, the systems whose n-best lists are rescored. Moses' translations are made by
+    this run, or the user gives a file of them for the test set (`artifacts.moses_translations`).
     """
     names = []
     if config.measures_moses or (set_name == "test" and config.artifacts.moses_translations):
@@ -138,11 +144,11 @@ def select_text_only_systems(config: Config, set_name: str) -> list[str]:
 
 
 def select_distinct_systems(systems: Iterable[System]) -> list[str]:
-    """Return the names of the systems that differ in their models, the first of each kind.
+    """Return the names of the systems whose models or average differ from those of all earlier systems.
 
     Systems that only differ in their decoding have the same perplexity.
     """
-    names: dict[tuple[object, ...], str] = {}
+    names: dict[tuple[object, ...], str] = {}  # (members, average) -> the first system with them
     for system in systems:
         names.setdefault((system.members, system.average), system.name)
     return list(names.values())

@@ -28,6 +28,7 @@ def get_published_settings(config: Config) -> dict[str, Any]:
 
     Entries that the experiment does not select, and keys that change no result, are left out.
     """
+    # keys that change no result
     excluded_keys = {"mirrors", "resources", "playground", "release"}
     models = list(config.use.models)
     if not config.measures_moses:
@@ -50,6 +51,7 @@ def get_published_settings(config: Config) -> dict[str, Any]:
         if block in values:
             values[block] = {name: entry for name, entry in values[block].items() if name in names}
 
+    # addresses may contain a password
     for archive in values["archives"].values():
         for source in (archive, *archive.get("alternatives", [])):
             source["url"] = hide_secrets(source["url"])

@@ -8,7 +8,7 @@ from ruamel.yaml.error import YAMLError
 from nmt.settings.base import shorten
 
 MAX_CHARACTERS = 160
-"""Length of a message about invalid YAML."""
+"""Maximum length of a message about invalid YAML."""
 
 
 def parse(text: str) -> Any:
