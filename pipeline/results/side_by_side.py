@@ -9,11 +9,11 @@ from nmt.evaluation.bleu import count_matches
 from nmt.io.messages import set_color, wrap_text
 from nmt.io.text_files import read_lines
 from pipeline.results.inputs import Inputs
-from pipeline.results.tables.writer import find_other_words
+from pipeline.results.tables.writer import find_unmatched_words
 
 
 class ComparedSentence(NamedTuple):
-    """A sentence of the test set (its number from 1), with the translation and its sentence BLEU of two systems."""
+    """A sentence of the test set, with its number from 1, and two systems' translations with their sentence BLEU."""
 
     number: int
     source: str
@@ -30,8 +30,8 @@ class ComparedSentence(NamedTuple):
 def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> list[ComparedSentence]:
     """Return the sentences of the test set with both systems' translations, in the order of the text.
 
-    Sentence BLEU is that of sacrebleu, smoothed (`exp`) and with effective order. Raises a UserError for a system that
-    the results do not have.
+    Sentence BLEU is sacrebleu's, smoothed (`exp`) and with effective order. Raises a UserError if the results do not
+    have a system.
     """
     lines = zip(
         inputs.read_text("source"),
@@ -41,9 +41,10 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
         strict=True,
     )
     sentences = []
-    for number, (source, reference, *translations) in enumerate(lines, start=1):
+    for number, (source, reference, first_text, second_text) in enumerate(lines, start=1):
+        translations = (first_text, second_text)
         bleu = [count_matches(text, reference).sentence_bleu for text in translations]
-        sentences.append(ComparedSentence(number, source, reference, translations=translations, bleu=bleu))
+        sentences.append(ComparedSentence(number, source, reference, translations, bleu))
     return sentences
 
 
@@ -63,19 +64,19 @@ def format_side_by_side(
 ) -> str:
     """Return as text how often each system is better, and the sentences with the greatest differences.
 
-    The first system translates half of the sentences better, the second the other half. If the stream is a terminal,
+    Half of these sentences are translated better by the first system, half by the second. If the stream is a terminal,
     lines are wrapped, and words that the reference does not have are red.
     """
     # the sentences that each system translates better, the greatest difference first
-    by_difference = sorted(sentences, key=lambda sentence: sentence.difference)
-    second_better = [sentence for sentence in by_difference if sentence.difference < 0]
-    first_better = [sentence for sentence in reversed(by_difference) if sentence.difference > 0]
-    equal = len(sentences) - len(first_better) - len(second_better)
+    sorted_sentences = sorted(sentences, key=lambda sentence: sentence.difference)
+    first_wins = [sentence for sentence in reversed(sorted_sentences) if sentence.difference > 0]
+    second_wins = [sentence for sentence in sorted_sentences if sentence.difference < 0]
+    equal_count = len(sentences) - len(first_wins) - len(second_wins)
     summary = (
-        f"{len(sentences):,} sentences: {systems[0]} has the higher sentence BLEU in {len(first_better):,}, "
-        f"{systems[1]} in {len(second_better):,}; {equal:,} are equal"
+        f"{len(sentences):,} sentences: {systems[0]} has the higher sentence BLEU in {len(first_wins):,}, "
+        f"{systems[1]} in {len(second_wins):,}; {equal_count:,} are equal"
     )
-    displayed_sentences = first_better[: (max_sentences + 1) // 2] + second_better[: max_sentences // 2]
+    displayed_sentences = first_wins[: (max_sentences + 1) // 2] + second_wins[: max_sentences // 2]
 
     # names and texts in two columns
     names = ("source", "reference", *systems)
@@ -87,19 +88,19 @@ def format_side_by_side(
         texts = [sentence.source, sentence.reference, *sentence.translations]
         for index, (name, text) in enumerate(zip(names, map(printable, texts), strict=True)):
             line = wrap_text(f"  {name}".ljust(width) + text, stream, indent=width)
-            if index >= 2:
-                line = line[:width] + _color_other_words(line[width:], sentence.reference, stream)
+            if index >= 2:  # a translation
+                line = line[:width] + _color_unmatched_words(line[width:], sentence.reference, stream)
             lines.append(line)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def _color_other_words(text: str, reference: str, stream: TextIO) -> str:
-    """Return a text with its spaces and line ends, and in red the words that the reference does not have."""
-    words = find_other_words(text, reference)
+def _color_unmatched_words(text: str, reference: str, stream: TextIO) -> str:
+    """Return a text with unmatched words (`find_unmatched_words`) in red. Spaces and line ends stay as they are."""
+    words = find_unmatched_words(text, reference)
 
     def color_word(match: re.Match[str]) -> str:
-        word, is_other = next(words)  # the word of the match, since there is a match for each word
-        return set_color("red", word, stream) if is_other else word
+        word, is_unmatched = next(words)  # there is a match for each word
+        return set_color("red", word, stream) if is_unmatched else word
 
     return re.sub(r"\S+", color_word, text)

@@ -1,8 +1,6 @@
 """The table of ablations: models that differ from a baseline in one or two settings, where a paper is ambiguous."""
 
-import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,8 +16,8 @@ from pipeline.results.welch import run_welch_test
 DECIMALS = 2
 """Decimals of the numbers for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
-"""The compared numbers, with their decimals for programs."""
-IDENTITY = {"model", "label", "seed", "sample_seed"}
+"""The compared numbers, with their decimals in the CSV file."""
+IDENTITY_KEYS = {"model", "label", "seed", "sample_seed"}
 """Settings that identify a run and do not say how its model was trained."""
 
 _HEADERS = ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
@@ -37,8 +35,7 @@ _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing say
 class Variant(NamedTuple):
     """A model of the table.
 
-    means: its numbers by name, such as bleu_all, averaged over its runs. settings: the settings of its training, by
-    dotted key.
+    means: the means over the model's runs, by name such as bleu_all. settings: the training settings by dotted key.
     """
 
     model: str
@@ -48,9 +45,9 @@ class Variant(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference between a variant and the baseline in one of their numbers; None for the baseline itself.
+    """The difference between a variant and the baseline in a number; empty for the baseline itself.
 
-    error and p: standard error and p-value of Welch's t-test, if both have several seeds.
+    error and p: standard error and p-value of Welch's t-test, if both models have several seeds.
     """
 
     value: float | None = None
@@ -65,8 +62,8 @@ def make_ablations_table(
 
     Args:
         scores: the scores of each run.
-        summaries: the content of its summary.json.
-        run_settings: the content of its settings.json, from which the table says how a model differs.
+        summaries: the summary.json of each run.
+        run_settings: the settings.json of each run.
         settings: the settings of tables and figures.
     """
     # 1. the models of the table
@@ -83,21 +80,21 @@ def make_ablations_table(
     for baseline_name, names in blocks.items():
         group_starts.append(len(rows))
         baseline = variants[baseline_name]
-        keys_by_model = {
-            name: _find_differing_keys(baseline.settings, variants[name].settings) for name in names
-        }
-        changed_keys = sorted(set(chain.from_iterable(keys_by_model.values())))
-        block = [(baseline, changed_keys)]
-        block += [(variants[name], keys) for name, keys in keys_by_model.items()]
-        for variant, keys in block:
+        changed_keys: set[str] = set()
+        block = []
+        for name in names:
+            keys = _find_differing_keys(baseline.settings, variants[name].settings)
+            changed_keys.update(keys)
+            block.append((variants[name], keys))
+        for variant, keys in [(baseline, sorted(changed_keys)), *block]:
             record, cells = _describe_variant(variant, baseline, keys, settings)
             records.append(record)
             rows.append(cells)
 
     # 3. the notes
     seed_counts = {name: variant.run_count for name, variant in variants.items()}
-    single_seeds = max(seed_counts.values(), default=1) == 1
-    difference_note = _ONE_SEED_NOTE if single_seeds else _NOISE_NOTE
+    has_single_seeds = max(seed_counts.values(), default=1) == 1
+    difference_note = _ONE_SEED_NOTE if has_single_seeds else _NOISE_NOTE
     return Table(
         data=make_frame(records),
         display=pd.DataFrame(rows, columns=_HEADERS),
@@ -110,11 +107,11 @@ def make_ablations_table(
 def _read_variant(
     model: str, scores: Sequence[Result], summaries: Sequence[Result], run_settings: Sequence[Result]
 ) -> Variant:
-    """Return a model of the table from the records of its runs, which differ in their seeds alone."""
+    """Return a model of the table. Its runs differ only in their seeds, so the first run gives the settings."""
     means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries])}
     for name in ("bleu_all", "bleu_no_unk"):
         means[name] = Mean.from_values([score[name] for score in scores])
-    settings = {key: value for key, value in flatten(run_settings[0]).items() if key not in IDENTITY}
+    settings = {key: value for key, value in flatten(run_settings[0]).items() if key not in IDENTITY_KEYS}
     return Variant(model, means, len(scores), settings)
 
 
@@ -130,18 +127,22 @@ def _describe_variant(
 
     keys: the settings that the row shows.
     """
-    # 1. the settings
-    label, is_baseline = settings.label(variant.model), variant is baseline
-    setting_texts = [f"{key}: {variant.settings.get(key)}" for key in keys]
+    # 1. the settings; for readers without their group: architecture.step_order -> step_order
+    label = settings.label(variant.model)
+    is_baseline = variant is baseline
+    setting_texts = []
+    short_texts = []
+    for key in keys:
+        setting_texts.append(f"{key}: {variant.settings.get(key)}")
+        short_texts.append(f"{key.split('.')[-1]}: {variant.settings.get(key)}")
     record: Result = {
         "model": label,
         "baseline": "" if is_baseline else baseline.model,
         "differs": "" if is_baseline else ", ".join(setting_texts),
     }
-    # architecture.step_order: appendix -> step_order: appendix
-    cells = [label, ", ".join(re.sub(r"^[^:]*\.", "", text) for text in setting_texts)]
+    cells = [label, ", ".join(short_texts)]
 
-    # 2. the numbers, and their differences from the baseline's
+    # 2. the means, and their differences from the baseline's means
     for name, decimals in CSV_DECIMALS.items():
         mean = variant.means[name]
         difference = Difference() if is_baseline else _compare_with_baseline(name, variant, baseline)
@@ -160,7 +161,7 @@ def _describe_variant(
 
 
 def _compare_with_baseline(name: str, variant: Variant, baseline: Variant) -> Difference:
-    """Return the difference in a number, such as bleu_all: its mean over the variant's runs minus the baseline's."""
+    """Return the variant's mean of a number such as bleu_all, minus the baseline's mean."""
     mean, baseline_mean = variant.means[name], baseline.means[name]
     if mean.value is None or baseline_mean.value is None:
         return Difference()

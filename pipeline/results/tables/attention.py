@@ -1,4 +1,4 @@
-"""The table of statistics of attention, which say whether a model has learned where to look; report.html has it."""
+"""The table of attention statistics in report.html, which show whether a model has learned where to look."""
 
 from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import read_provenance
@@ -8,7 +8,7 @@ from pipeline.results.tables.writer import Table, make_frame
 
 
 def make_attention_table(inputs: Inputs) -> Table | None:
-    """Return a row for each system with attention, or None if no system has any. Values are of the test set."""
+    """Return the table for the test set, with a row for each system with attention; None without such systems."""
     headers = [header.capitalize() for header in ATTENTION_HEADERS.values()]
     rows = []
     for name in inputs.systems:

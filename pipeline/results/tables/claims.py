@@ -1,4 +1,4 @@
-"""The table of claims: what the run's papers claim, what they report, and the verdict of the run."""
+"""The table of claims: the claims of the run's papers, the effects that they report, and the verdicts of the run."""
 
 from collections.abc import Sequence
 
@@ -24,12 +24,16 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
     rows = []
     group_starts = []
     for index, decision in enumerate(decisions):
-        claim, measurement = decision.claim, decision.measurement
-        if index and decision.paper is not decisions[index - 1].paper:
+        if index > 0 and decision.paper is not decisions[index - 1].paper:
             group_starts.append(index)
-        effect = measurement.effect if measurement else None
-        low, high = (measurement.interval if measurement else None) or (None, None)
-        p = measurement.p if measurement else None
+        claim, measurement = decision.claim, decision.measurement
+        effect = low = high = p = None
+        measurement_text = decision.reason
+        if measurement:
+            effect, p = measurement.effect, measurement.p
+            measurement_text = measurement.text
+            if measurement.interval:
+                low, high = measurement.interval
         record = {
             "paper": decision.paper.name,
             "claim": claim.says,
@@ -40,18 +44,20 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
             "low": format_number(low, 6),
             "high": format_number(high, 6),
             "p": format_number(p, 4),
-            "measured": measurement.text if measurement else decision.reason,
+            "measured": measurement_text,
             "id": decision.name,
         }
         records.append(record)
-        interval = f"{format_effect(claim, low)} to {format_effect(claim, high)}" if low is not None else ""
+        interval_text = ""
+        if low is not None:
+            interval_text = f"{format_effect(claim, low)} to {format_effect(claim, high)}"
         rows.append(
             [
                 claim.says,
                 f"{decision.paper.name}, {claim.place}" if has_several_papers else claim.place,
                 record["reported"],
                 format_effect(claim, effect),
-                interval,
+                interval_text,
                 _format_p(p, settings),
                 decision.verdict,
                 record["measured"],
@@ -74,22 +80,19 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
 
 
 def format_reported(paper: Paper, claim: Claim) -> str:
-    """Return what the paper reports: the effect in its numbers, or its words."""
+    """Return the effect that the paper reports, or its evidence in words if it reports no numbers."""
     return format_effect(claim, find_reported_effect(paper, claim)) or claim.reported or ""
 
 
 def format_effect(claim: Claim, effect: float | None) -> str:
-    """Return an effect as a difference, or as a percentage; "" for a missing one."""
+    """Return an effect as text: a percentage for a `KeptScore`, otherwise a difference; "" if there is no effect."""
     if effect is None:
         return ""
     return f"{100 * effect:.0f}%" if isinstance(claim, KeptScore) else format_difference(effect, 2)
 
 
 def _format_p(p: float | None, settings: ReportSettings) -> str:
-    """Return a p-value as in the table of significance, without "n.s.", which the verdict says.
-
-    Welch's p may be smaller than any of a bootstrap.
-    """
+    """Return a p-value as in the table of significance, without "n.s.", which the verdict says."""
     if p is not None and p < 0.0005:
-        return "< 0.001"
+        return "< 0.001"  # Welch's test may give any p
     return format_p(p, settings.bootstrap_samples).removesuffix(" (n.s.)")

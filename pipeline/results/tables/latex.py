@@ -26,12 +26,12 @@ _GLYPHS = str.maketrans(
         "\u202f": r"\,",
         "\u200b": r"\allowbreak{}",
         "\ufeff": "",
-        **{raised: f"$^{{{digit}}}$" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-        **{lowered: f"$_{{{digit}}}$" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+        **{superscript: f"$^{{{digit}}}$" for digit, superscript in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+        **{subscript: f"$_{{{digit}}}$" for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     }
 )
 _NOT_IN_T1 = re.compile("[^ -~¡-ſ–—‘’‚“”„†‡•…‰‹›€™]|[ĦħĸĿŀŉŦŧſ]")
-"""Characters that T1 fonts, with the symbols of every LaTeX since 2018, do not have."""
+"""Characters that neither T1 fonts nor the symbols of every LaTeX since 2018 have. In ¡-ſ, these are the last ten."""
 
 _HEAD_COMMENT = (
     r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
@@ -50,12 +50,12 @@ _DOCUMENT = r"""\documentclass{article}
 def make_tabular(
     cells: pd.DataFrame, column_types: str, group_starts: Sequence[int], notes: Sequence[str]
 ) -> str:
-    """Return a tabular with booktabs' rules. The notes stand before it as comments, escaped for LaTeX.
+    """Return a tabular with booktabs' rules, after the notes as comments that are escaped for LaTeX.
 
     Args:
         cells: the table, all of it text.
-        column_types: LaTeX's column specification.
-        group_starts: rows with a horizontal line above them.
+        column_types: LaTeX's column specification, such as `lrr`.
+        group_starts: indices of rows with a horizontal line above them.
         notes: plain text.
     """
     style = cells.style.hide(axis="index").format(_replace_glyphs, escape="latex")
@@ -73,12 +73,12 @@ def make_tabular(
 def _escape_latex(text: str) -> str:
     """Return text in which LaTeX finds no commands: pandas escapes it as the header of an empty table."""
     style = pd.DataFrame(columns=[text]).style.format_index(_replace_glyphs, escape="latex", axis=1)
-    header = style.hide(axis="index").to_latex(column_format="l").splitlines()[1]
-    return str(header).removesuffix(r" \\")
+    lines = style.hide(axis="index").to_latex(column_format="l").splitlines()
+    return str(lines[1]).removesuffix(r" \\")  # lines[0] is \begin{tabular}{l}
 
 
 def _replace_glyphs(text: str) -> str:
-    """Return text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
+    """Return text that T1 fonts can show: other glyphs become commands or code points, such as [U+0430]."""
     glyphs = unicodedata.normalize("NFC", text).translate(_GLYPHS)
     glyphs = _NOT_IN_T1.sub(_format_code_point, glyphs)
     # A row that begins with [ would be read as the optional argument of the \\ before it.

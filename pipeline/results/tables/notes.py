@@ -7,13 +7,13 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Result, Results
 
 
-def reported_note(paper_name: str, table: str) -> str:
+def reported_note(paper_name: str, table_title: str) -> str:
     """Return the note on the source of the reported numbers."""
-    return f"Reported: what {paper_name} give in their {table}; not computed by this run."
+    return f"Reported: what {paper_name} give in their {table_title}; not computed by this run."
 
 
 def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:
-    """Return the note on the training of models. `summaries` has one for each model, with means over its seeds."""
+    """Return the note on the training of models. `summaries` has the merged summary of each model."""
     recipes = []
     for summary in summaries:
         updates = summary["updates"]
@@ -25,7 +25,7 @@ def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:
 
 
 def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list[str]:
-    """Return the note on what ± means; none if no model has several seeds.
+    """Return the note on the meaning of ±, or no note if no model has several seeds.
 
     seed_counts: the number of seeds of each model.
     """
@@ -42,12 +42,11 @@ def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list
 
 
 def variance_note(statistic: Literal["interval", "p-value"], run_counts: Collection[int]) -> str:
-    """Return the note that says whether an interval or a p-value covers sentences alone, or seeds as well.
+    """Return the note on whether an interval or a p-value covers the choice of sentences alone, or of seeds as well.
 
     run_counts: the number of runs of each system.
     """
     note = []
-    # few seeds make the interval too narrow, or p too small
     subject, bias = ("it", "narrow") if statistic == "interval" else ("p", "small")
     if max(run_counts, default=1) > 1:
         note.append(
@@ -59,15 +58,14 @@ def variance_note(statistic: Literal["interval", "p-value"], run_counts: Collect
 
 
 def unfinished_note(scores: Results, settings: ReportSettings) -> list[str]:
-    """Return the note on translations without an end-of-sentence symbol; none if all have it."""
+    """Return the note on translations without an end-of-sentence symbol, or no note if all have it."""
     labelled_counts = []
     for system, runs in scores.items():
-        unfinished = sentences = 0
-        for run in runs:
-            unfinished += run.get("unfinished_all", 0)
-            sentences += run["sentences_all"]
-        if unfinished:
-            labelled_counts.append((f"{unfinished:,} of {sentences:,}", settings.label(system)))
+        unfinished_count = sum(run.get("unfinished_all", 0) for run in runs)
+        sentence_count = sum(run["sentences_all"] for run in runs)
+        if unfinished_count:
+            text = f"{unfinished_count:,} of {sentence_count:,}"
+            labelled_counts.append((text, settings.label(system)))
     if not labelled_counts:
         return []
     groups = group_labels(labelled_counts)
@@ -75,7 +73,7 @@ def unfinished_note(scores: Results, settings: ReportSettings) -> list[str]:
 
 
 def group_labels(labelled_texts: Sequence[tuple[str, str]]) -> str:
-    """Return texts with the labels that share them: [(a, x), (b, z), (a, y)] becomes `a (x, y); b (z)`."""
+    """Return each text once, with its labels: [("a", "x"), ("b", "z"), ("a", "y")] becomes `a (x, y); b (z)`."""
     labels_by_text: dict[str, list[str]] = {}
     for text, label in labelled_texts:
         labels_by_text.setdefault(text, []).append(label)

@@ -10,11 +10,11 @@ from pipeline.results.tables.writer import Table, format_number, make_frame
 
 
 def make_perplexity_table(
-    spec: PerplexityTable, paper_name: str, perplexities: Results, settings: ReportSettings
+    paper_table: PerplexityTable, paper_name: str, perplexities: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of perplexity, with rows in the order of `perplexities`.
 
-    perplexities: the results of `nmt test-set perplexity`: of each run by model, and of ensembles.
+    perplexities: for each model or ensemble, the results of `nmt test-set perplexity` of its runs.
     """
     records = []
     rows = []
@@ -22,7 +22,7 @@ def make_perplexity_table(
     seed_counts = {}
     for system, runs in perplexities.items():
         perplexity = Mean.from_values([run["perplexity"] for run in runs])
-        reported_perplexity = format_number(spec.reported.get(system), 1)
+        reported_perplexity = format_number(paper_table.reported.get(system), 1)
         record = {
             "model": settings.label(system),
             "perplexity": format_number(perplexity.value, 2),
@@ -48,8 +48,8 @@ def make_perplexity_table(
         "one's row.",
         *seeds_note(seed_counts, settings),
     ]
-    if spec.reported:
-        notes.append(reported_note(paper_name, spec.title))
+    if paper_table.reported:
+        notes.append(reported_note(paper_name, paper_table.title))
     else:
         display = display[["Model", "Perplexity"]]
     return Table(make_frame(records), display, notes=notes)

@@ -1,7 +1,8 @@
-"""Tables of scores as in a paper's file: systems by columns. A column is BLEU on some sentences of a set."""
+"""Tables of scores as in a paper's file, with a row per system. A column is BLEU on some sentences of a set."""
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -11,7 +12,7 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries
-from pipeline.results.sentence_groups import ScoredSentences, select_by_length
+from pipeline.results.sentence_groups import is_in_column
 from pipeline.results.tables.notes import (
     reported_note,
     seeds_note,
@@ -26,8 +27,8 @@ class Measurements(NamedTuple):
     """The inputs of a table of scores."""
 
     scores: Mapping[str, Results]
-    """For each set ("dev", "test") the scores of all systems, in the order of the rows. A system that is not a run of
-    a model has no seed."""
+    """For each set ("dev", "test") the scores of all systems, in the order of the rows. Scores of a system that is not
+    a model, such as an ensemble, have no seed."""
     training_summaries: Results
     """For each model the summaries of its runs' trainings (summary.json)."""
     comparison: Mapping[str, Any]
@@ -46,12 +47,12 @@ class Cell(NamedTuple):
     interval: tuple[float, float] | None = None
     """95% bootstrap interval of BLEU."""
     sacrebleu: Mean = Mean()
-    """BLEU with sacrebleu's own tokenization, as systems are compared now; only of the whole test set."""
+    """BLEU with sacrebleu's own tokenization, as systems are compared now; only for the whole test set."""
     chrf: Mean = Mean()
-    """chrF; only of the whole test set."""
+    """chrF; only for the whole test set."""
 
     def difference(self) -> float | None:
-        """Return BLEU minus the reported one, both as they are printed; None unless there are both."""
+        """Return BLEU minus reported BLEU, both rounded as they are printed; None if one of them is missing."""
         if self.bleu.value is None or not self.reported:
             return None
         return float(format_number(self.bleu.value, 2)) - float(self.reported.removeprefix("~"))
@@ -73,32 +74,32 @@ class SystemRow(NamedTuple):
 
 
 def has_modern_metrics(column: ScoreColumn) -> bool:
-    """Return whether a column has modern metrics: those of the test set, without a limit of length."""
+    """Return whether a column has modern metrics: only columns of the test set without a limit of length have them."""
     return column.set == "test" and column.words is None
 
 
 def make_score_table(
-    spec: ScoreTable, paper_name: str, measurements: Measurements, settings: ReportSettings
+    paper_table: ScoreTable, paper_name: str, measurements: Measurements, settings: ReportSettings
 ) -> Table:
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
-        spec: rows, columns, and the scores that the paper reports. If it reports none, there are no columns for them,
-            and no rows of systems that only the paper has.
+        paper_table: rows, columns, and the scores that the paper reports. Without reported scores, there are no columns
+            for them, and no rows of systems that only the paper has.
         paper_name: the name of the paper in notes.
         measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
     """
-    # 1. rows: the systems with scores, then those that only the paper has
-    scores = _select_scores(spec, measurements)
+    # 1. rows: the systems with scores, then the systems that only the paper has
+    scores = _select_scores(paper_table, measurements)
     systems = list(scores)
-    for system, paper_row in spec.reported.items():
+    for system, paper_row in paper_table.reported.items():
         if paper_row.quoted and system not in scores:
             systems.append(system)
-    rows = [
-        _measure_system(system, scores.get(system, ()), spec, measurements, settings) for system in systems
-    ]
-    rows.sort(key=lambda row: row.run_count == 0)  # models first
+    rows = []
+    for system in systems:
+        rows.append(_measure_system(system, scores.get(system, ()), paper_table, measurements, settings))
+    rows.sort(key=lambda row: row.run_count == 0)  # models first, since False is before True
 
     # 2. notes, which name models in this order
     summaries = []
@@ -107,60 +108,62 @@ def make_score_table(
         if row.run_count:
             summaries.append(row.training_summary)
             seed_counts[row.system] = row.run_count
-    notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
+    notes = [_score_note(paper_table, rows, settings), *unfinished_note(scores, settings)]
     if summaries:
         notes.append(training_note(summaries, settings))
         notes += seeds_note(seed_counts, settings)
-    notes += _interval_note(spec, rows, measurements, settings)
-    if spec.reported:
-        notes.append(reported_note(paper_name, spec.title))
+    notes += _interval_note(paper_table, rows, measurements, settings)
+    if paper_table.reported:
+        notes.append(reported_note(paper_name, paper_table.title))
 
-    # 3. if the table has an order of rows, sort them; otherwise draw lines between groups of systems
+    # 3. if the paper's table has an order, sort the rows; otherwise draw lines between groups of systems
     group_starts = []
-    if spec.rows:
-        rows.sort(key=lambda row: spec.find_row(row.system) or 0)
+    if paper_table.rows:
+        rows.sort(key=lambda row: paper_table.find_row(row.system) or 0)
     else:
         group_starts = _find_group_starts(rows)
 
-    data = make_frame([_make_csv_record(row, spec) for row in rows])
-    raw_bleu_header = find_tokenizer(measurements)
-    display = _make_display(spec, rows, raw_bleu_header)
-    bleu_headers = [column.header for column in spec.columns.values()]
-    best_cells = mark_highest(display, [*bleu_headers, raw_bleu_header, "chrF"])
+    data = make_frame([_make_csv_record(row, paper_table) for row in rows])
+    tokenizer = find_tokenizer(measurements)
+    display = _make_display(paper_table, rows, tokenizer)
+    bleu_headers = [column.header for column in paper_table.columns.values()]
+    best_cells = mark_highest(display, [*bleu_headers, tokenizer, "chrF"])
     return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
 
 
-def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
-    """Return the scores of each of the table's systems on the first set, in the table's order, that has the system.
+def _select_scores(paper_table: ScoreTable, measurements: Measurements) -> Results:
+    """Return the scores of the table's systems, each on the first of the table's sets that has scores of the system.
 
-    Systems of the last set come first, in that set's order.
+    The systems of the last set come first, in the order of that set.
     """
-    # A dict keeps the place of a key. So the last set gives the order, and earlier sets replace the scores.
+    # A dict keeps the place of a key: the last set gives the order, then earlier sets replace the scores.
     scores: dict[str, Sequence[Result]] = {}
-    for set_name in reversed(spec.sets):
+    for set_name in reversed(paper_table.sets):
         for system, runs in measurements.scores[set_name].items():
-            if spec.find_row(system) is not None:
+            if paper_table.find_row(system) is not None:
                 scores[system] = runs
     return scores
 
 
 def find_tokenizer(measurements: Measurements) -> str:
-    """Return the name of sacrebleu's tokenizer in the signature, such as 13a: the header of this metric's column."""
-    match = re.search(r"tok:([^|]+)", measurements.comparison["all"]["signatures"].get("sacrebleu", ""))
+    """Return the name of sacrebleu's tokenizer, such as 13a, which is the header of the column of sacrebleu's BLEU."""
+    signature = measurements.comparison["all"]["signatures"].get(
+        "sacrebleu", ""
+    )  # "nrefs:1|case:mixed|tok:13a|..."
+    match = re.search(r"tok:([^|]+)", signature)
     return match[1] if match else "13a"
 
 
 def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
     """Return the indices of the rows that begin a group of systems, and so get a horizontal line above them.
 
-    A group begins where the types of the models start again from the first, and where systems without a type follow:
+    A group begins where the model types start again from the first, and where systems without a model type follow:
     rows of the types [enc, search, enc, search, None] give [2, 4].
     """
     model_types = [row.training_summary.get("model_type") for row in rows]
     group_starts = []
-    for index in range(1, len(rows)):
-        starts_group = model_types[index] is None or model_types[index] == model_types[0]
-        if starts_group and model_types[index] != model_types[index - 1]:
+    for index, (previous_type, model_type) in enumerate(pairwise(model_types), start=1):
+        if model_type != previous_type and model_type in (model_types[0], None):
             group_starts.append(index)
     return group_starts
 
@@ -168,21 +171,21 @@ def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
 def _measure_system(
     system: str,
     runs: Sequence[Result],
-    spec: ScoreTable,
+    paper_table: ScoreTable,
     measurements: Measurements,
     settings: ReportSettings,
 ) -> SystemRow:
-    """Return the row of a system. runs: the scores of its runs on a set; empty if only the paper has the system."""
+    """Return the row of a system. runs: the scores of the system's runs; empty if only the paper has the system."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
-    paper_row = spec.reported.get(system)
+    paper_row = paper_table.reported.get(system)
 
-    # a model trained here has the label of the settings, any other system that of the paper
+    # a model that was trained here has its label in the settings, any other system its label in the paper
     label = settings.label(system)
     if paper_row and not is_model:
         label = paper_row.label
 
     cells = {}
-    for name, column in spec.columns.items():
+    for name, column in paper_table.columns.items():
         reported_bleu = paper_row.format(name) if paper_row else ""
         cells[name] = _measure_cell(system, column, reported_bleu, measurements, settings)
     return SystemRow(
@@ -203,17 +206,17 @@ def _measure_cell(
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. a column with modern metrics, which are in the comparison. BLEU of a run has a key for each mode: bleu_no_unk
+    # 1. a column with modern metrics: they and the interval are in the comparison, and BLEU is in the scores
     if has_modern_metrics(column):
-        comparison = measurements.comparison[column.mode]["systems"].get(system, {})
-        has_interval = comparison.get("low") is not None
+        system_scores = measurements.comparison[column.mode]["systems"].get(system, {})
+        low, high = system_scores.get("low"), system_scores.get("high")
         return Cell(
             reported=reported_bleu,
-            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),
+            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),  # bleu_all or bleu_no_unk
             sentences=runs[0][f"sentences_{column.mode}"],
-            interval=(comparison["low"], comparison["high"]) if has_interval else None,
-            sacrebleu=Mean(comparison.get("sacrebleu"), comparison.get("sacrebleu_std")),
-            chrf=Mean(comparison.get("chrf"), comparison.get("chrf_std")),
+            interval=None if low is None else (low, high),
+            sacrebleu=Mean(system_scores.get("sacrebleu"), system_scores.get("sacrebleu_std")),
+            chrf=Mean(system_scores.get("chrf"), system_scores.get("chrf_std")),
         )
 
     # 2. any other column: BLEU is computed from the n-gram counts of its sentences
@@ -230,16 +233,15 @@ def _measure_cell(
 
 
 def select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
-    """Return the n-gram counts of those sentences of a run that a column scores."""
-    sentences: ScoredSentences = get_scored_sentences(run, column.mode)
-    if column.words:
-        min_words, max_words = column.words
-        side = column.words_of or settings.figure2_length
-        sentences = select_by_length(sentences, min_words, max_words, side)
-    return [BleuCounts.from_dict(sentence) for sentence in sentences]
+    """Return the n-gram counts of the sentences that a column scores, in a run."""
+    counts = []
+    for sentence in get_scored_sentences(run, column.mode):
+        if is_in_column(sentence, column, settings):
+            counts.append(BleuCounts.from_dict(sentence))
+    return counts
 
 
-def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
+def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:
     """Return the CSV record of a system, with the columns in their order."""
     # 1. BLEU, reported BLEU, and the number of sentences
     record: Result = {"model": row.label}
@@ -258,7 +260,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     record["signature"] = row.signature
     record["id"] = row.system
 
-    # 3. deviation over seeds, interval over sentences, modern metrics, difference to the paper
+    # 3. deviation over seeds, interval, modern metrics, difference to the paper
     for name, cell in row.cells.items():
         record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
     record["seeds"] = row.run_count or None
@@ -266,7 +268,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
         low, high = cell.interval or (None, None)
         record[f"low_{name}"] = format_number(low, 2)
         record[f"high_{name}"] = format_number(high, 2)
-        if has_modern_metrics(spec.columns[name]):
+        if has_modern_metrics(paper_table.columns[name]):
             record[f"sacrebleu_{name}"] = format_number(cell.sacrebleu.value, 2)
             record[f"chrf_{name}"] = format_number(cell.chrf.value, 2)
     for name, cell in row.cells.items():
@@ -275,30 +277,30 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     return record
 
 
-def _make_display(spec: ScoreTable, rows: Sequence[SystemRow], tokenizer: str) -> pd.DataFrame:
+def _make_display(paper_table: ScoreTable, rows: Sequence[SystemRow], tokenizer: str) -> pd.DataFrame:
     """Return the table for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
-    # 1. headers, some of which occur twice, with the texts below them
+    # 1. columns: a header, which may occur twice, and the texts below it
     columns = [("Model", [row.label for row in rows])]
-    for name, column in spec.columns.items():
+    for name, column in paper_table.columns.items():
         cells = [row.cells[name] for row in rows]
         columns.append((column.header, [cell.bleu.format(2) for cell in cells]))
         if any(cell.interval for cell in cells):
             columns.append(("95%", [_format_interval(cell.interval) for cell in cells]))
-    if spec.reported:
-        for name, column in spec.columns.items():
+    if paper_table.reported:
+        for name, column in paper_table.columns.items():
             columns.append((f"{column.header}, reported", [row.cells[name].reported for row in rows]))
-        for name, column in spec.columns.items():
+        for name, column in paper_table.columns.items():
             differences = [row.cells[name].difference() for row in rows]
             columns.append((f"Δ {column.header}", [format_difference(value, 2) for value in differences]))
-    for name, column in spec.columns.items():
+    for name, column in paper_table.columns.items():
         cells = [row.cells[name] for row in rows]
         if column.mode == "all" and any(cell.chrf.value for cell in cells):
             columns.append((tokenizer, [cell.sacrebleu.format(2) for cell in cells]))
             columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
 
-    # 2. the table; pandas makes it with numbers as headers, since a dictionary cannot have a header twice
-    headers, texts = zip(*columns, strict=True)
-    return pd.DataFrame(dict(enumerate(texts))).set_axis(headers, axis=1)
+    # 2. the table; the headers are set last, because a dictionary cannot contain a header twice
+    display = pd.DataFrame({index: texts for index, (_, texts) in enumerate(columns)})
+    return display.set_axis([header for header, _ in columns], axis=1)
 
 
 def _format_interval(interval: tuple[float, float] | None) -> str:
@@ -307,9 +309,9 @@ def _format_interval(interval: tuple[float, float] | None) -> str:
 
 
 def _interval_note(
-    spec: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
+    paper_table: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
 ) -> list[str]:
-    """Return the note on intervals and modern metrics; none if the table has neither."""
+    """Return the note on intervals and modern metrics, or no note if the table has neither."""
     # 1. intervals
     note = []
     run_counts = []
@@ -322,7 +324,7 @@ def _interval_note(
         note.append(variance_note("interval", run_counts))
 
     # 2. modern metrics
-    if any(has_modern_metrics(column) for column in spec.columns.values()):
+    if any(has_modern_metrics(column) for column in paper_table.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
         tokenizer = find_tokenizer(measurements)
         note.append(
@@ -336,13 +338,13 @@ def _interval_note(
     return [" ".join(note)] if note else []
 
 
-def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSettings) -> str:
-    """Return the note on the columns: the metric, their sentences, and how [UNK] was treated."""
+def _score_note(paper_table: ScoreTable, rows: Sequence[SystemRow], settings: ReportSettings) -> str:
+    """Return the note on the columns: the metric, the sentences of each column, and how [UNK] was treated."""
     # 1. the sentences of the columns
     lengths = []
     column_counts = []
     no_unk_counts = []
-    for name, column in spec.columns.items():
+    for name, column in paper_table.columns.items():
         if column.words:
             side = column.words_of or settings.figure2_length
             sides = "source and reference" if side == "both" else side
@@ -360,6 +362,7 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
         unk_rule = "may be written" if settings.unknown == "allowed" else "forbidden here too"
         note.append(f"{'; '.join(column_counts)}, [UNK] {unk_rule}.")
     if no_unk_counts:
+        # ["2,737", "12", "8"] -> "2,737, 12 and 8"
         *first_counts, last_count = no_unk_counts
         listed_counts = f"{', '.join(first_counts)} and {last_count}" if first_counts else last_count
         exception = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
@@ -374,6 +377,6 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
     return " ".join(note)
 
 
-def _count_sentences(rows: Sequence[SystemRow], name: str) -> str:
-    """Return the number of sentences of a column, which is the same for all systems: `2,737`."""
-    return f"{max((row.cells[name].sentences or 0 for row in rows), default=0):,}"
+def _count_sentences(rows: Sequence[SystemRow], column: str) -> str:
+    """Return the number of sentences of a column, which is equal for all systems that have scores: `2,737`."""
+    return f"{max((row.cells[column].sentences or 0 for row in rows), default=0):,}"

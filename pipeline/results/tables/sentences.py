@@ -10,7 +10,7 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
-from pipeline.results.tables.writer import Table, make_frame, mark_other_words
+from pipeline.results.tables.writer import Table, make_frame, mark_unmatched_words
 
 SOURCE_ROW, REFERENCE_ROW = "Source", "Reference"
 """The names of the first two rows of each sentence."""
@@ -22,11 +22,11 @@ class SetTexts:
     """The texts of a set."""
 
     references: Sequence[str]
-    """Its tokenized lines."""
+    """The tokenized lines of the reference."""
     translations: Mapping[str, Sequence[TranslationRecord]]
-    """By model; of all lines, or of the lines without unknown words."""
+    """The translations of each model: of all lines, or of the lines without unknown words."""
     plain_text_translations: Mapping[str, Sequence[str]]
-    """By system that has only the text of its translations; all lines, tokenized."""
+    """The tokenized translations of all lines by each system that has only their text."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,26 @@ class Sentence:
     source: Sequence[str]
 
 
-def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
-    """Return the table of sentences, with a row for the source, the reference, each model and each other system.
+def make_sentence_table(
+    paper_table: SentenceTable, texts_by_set: Mapping[str, SetTexts], settings: ReportSettings
+) -> Table:
+    """Return the table of sentences: for each sentence its source, reference and translations, each in a row.
 
     Args:
-        spec: the table in the paper's file, which selects the sentences and the other systems, such as Moses.
-        sets: the texts by set.
+        paper_table: the table in the paper's file, which selects the sentences and the other systems, such as Moses.
+        texts_by_set: the texts of each set.
         settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
-            length of sentences if `spec` has none.
+            length of sentences if `paper_table` has none.
 
     Raises:
         UserError: no sentence has the requested length.
     """
-    # 1. choose the sentences, among those that the first model translated
+    # 1. choose the sentences, among the sentences that the first model translated
     sentences = []
-    for set_name in spec.sets:
-        for record in sets[set_name].translations[settings.table3_models[0]]:
+    for set_name in paper_table.sets:
+        for record in texts_by_set[set_name].translations[settings.table3_models[0]]:
             sentences.append(Sentence(set_name, record.line, record.source))
-    groups = [_complete_group(group, settings) for group in spec.groups]
+    groups = [_complete_group(group, settings) for group in paper_table.groups]
     chosen_indices = []
     origins = []
     for group in groups:
@@ -68,10 +70,10 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
                 f"{len(sampled_indices)} drawn at random (seed {settings.table3_seed}) from those of "
                 f"{_format_lengths(group)}"
             )
-    set_titles = f"the {' and the '.join(_SET_TITLES[name] for name in spec.sets)} set"
+    set_titles = " and the ".join(_SET_TITLES[name] for name in paper_table.sets)
     if not chosen_indices:
         raise UserError(
-            f"no sentence of {set_titles} has {_format_lengths(groups[0])}; "
+            f"no sentence of the {set_titles} set has {_format_lengths(groups[0])}; "
             "lower artifacts.table3_words or the paper's file"
         )
 
@@ -85,21 +87,29 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         sentence = sentences[index]
         group_starts.append(len(records))
         texts = {SOURCE_ROW: detokenize_source(sentence.source)}
-        for label, tokens in _collect_targets(sentence, sets[sentence.set_name], settings).items():
+        targets = _collect_targets(sentence, texts_by_set[sentence.set_name], settings)
+        for label, tokens in targets.items():
             texts[label] = detokenize_target(tokens)
         for label, text in texts.items():
             if label not in (SOURCE_ROW, REFERENCE_ROW):
-                html_cells[len(records), 1] = mark_other_words(text, texts[REFERENCE_ROW])
-            row: Result = {"set": sentence.set_name, "line": sentence.line, "words": len(sentence.source)}
-            records.append(row | {"sentence": label, "text": text})
+                html_cells[len(records), 1] = mark_unmatched_words(text, texts[REFERENCE_ROW])
+            row: Result = {
+                "set": sentence.set_name,
+                "line": sentence.line,
+                "words": len(sentence.source),
+                "sentence": label,
+                "text": text,
+            }
+            records.append(row)
 
+    # 3. the table
     data = make_frame(records)
-    if len(spec.sets) == 1:
+    if len(paper_table.sets) == 1:
         data = data.drop(columns="set")
     display = data[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
-    without_unknown = " without unknown words" if spec.no_unk else ""
+    condition = " without unknown words" if paper_table.no_unk else ""
     note = (
-        f"Sentences of {set_titles}{without_unknown}: {', '.join(origins)}. "
+        f"Sentences of the {set_titles} set{condition}: {', '.join(origins)}. "
         "Text is detokenized; [UNK] is an unknown word."
     )
     return Table(
@@ -113,7 +123,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
 
 
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
-    """Return a group with number and length of sentences: its own or, if it has none, those of the settings."""
+    """Return the group, with number and length of sentences from the settings if the group has none."""
     if group.sentences is not None:
         return group
     return group.model_copy(
@@ -124,14 +134,15 @@ def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceG
 def _choose_sentences(
     sentences: Sequence[Sentence], group: SentenceGroup, seed: int
 ) -> tuple[list[int], list[int]]:
-    """Return the indices of a group's sentences: the paper's own, and those sampled from sentences of its lengths."""
+    """Return the indices of the paper's own sentences of a group, and of sampled sentences of the group's lengths."""
     count = group.sentences or 0
     sources = [sentence.source for sentence in sentences]
     paper_indices = find_paper_sentences(sources, group.openings)[:count]
     candidates = []
     for index, source in enumerate(sources):
+        is_long_enough = len(source) >= group.min_words
         is_short_enough = group.max_words is None or len(source) <= group.max_words
-        if len(source) >= group.min_words and is_short_enough and index not in paper_indices:
+        if is_long_enough and is_short_enough and index not in paper_indices:
             candidates.append(index)
     return paper_indices, sample_indices(candidates, count - len(paper_indices), seed)
 
@@ -139,7 +150,7 @@ def _choose_sentences(
 def _collect_targets(
     sentence: Sentence, texts: SetTexts, settings: ReportSettings
 ) -> dict[str, Sequence[str]]:
-    """Return the tokens of a sentence's reference and translations, by their label."""
+    """Return the tokens of the reference and the translations of a sentence, by the labels of the rows."""
     targets: dict[str, Sequence[str]] = {REFERENCE_ROW: split_words(texts.references[sentence.line])}
     for model in settings.table3_models:
         for record in texts.translations[model]:

@@ -19,10 +19,12 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
     """Return the table of significance, with a row per pair of systems.
 
     comparison: the result of `compare` for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the
-    second system minus that of the first.
+    second system minus the BLEU of the first.
     """
     records = []
-    cells_by_pair: dict[tuple[str, str], list[str]] = {}  # for readers, all cells of a pair are in one row
+    cells_by_pair: dict[
+        tuple[str, str], list[str]
+    ] = {}  # a pair's row for readers has the cells of both columns
     for column, results in comparison.items():
         for pair in results["pairs"]:
             model, other_model = settings.label(pair["second"]), settings.label(pair["first"])
@@ -41,7 +43,7 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
             cells.append(format_difference(pair["difference"], 2))
             cells.append(format_p(pair["p"], settings.bootstrap_samples))
 
-    # a column without sentences has no pairs
+    # empty cells for a column that has no sentences, and so no pairs
     rows = [cells + [""] * (len(_HEADERS) - len(cells)) for cells in cells_by_pair.values()]
     return Table(
         data=make_frame(records, COLUMNS),
@@ -51,21 +53,21 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
     )
 
 
-def format_p(p: float | None, samples: int) -> str:
-    """Return a p-value as `0.042`. The smallest possible one, 1 / (samples + 1), is `≤ 0.001` for 1,000 samples."""
+def format_p(p: float | None, sample_count: int) -> str:
+    """Return a p-value as `0.042`. The smallest possible p of 1,000 samples, 1 / 1,001, is `≤ 0.001`."""
     if p is None:
         return ""
-    least_p = 1 / (samples + 1)
-    decimals = max(3, math.ceil(math.log10(samples)))
+    decimals = max(3, math.ceil(math.log10(sample_count)))
     text = f"{p:.{decimals}f}"
+    least_p = 1 / (sample_count + 1)
     if math.isclose(p, least_p, rel_tol=1e-2):
-        # rounded upwards, since the printed bound must not be below the real one
+        # round upwards, because the printed bound must not be below the real one
         text = f"≤ {math.ceil(least_p * 10**decimals) / 10**decimals:.{decimals}f}"
     return text if p < SIGNIFICANCE_LEVEL else f"{text} (n.s.)"
 
 
 def _make_note(results: Mapping[str, Any], settings: ReportSettings) -> str:
-    """Return the note on differences and p-values. results: the comparison on all sentences."""
+    """Return the note on differences and p-values. results: the comparison of the systems on all sentences."""
     signature = results["signatures"].get("bleu", "")
     run_counts = [system.get("runs", 1) for system in results["systems"].values()]
     return (

@@ -13,36 +13,38 @@ from pipeline.results.tables.writer import Table, choose_decimals, format_number
 _DECIMALS = {"updates": 0, "epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
 """The paper's decimals."""
 _CSV_DECIMALS = {"updates": 0, "epochs": 4, "hours": 4, "train_nll": 4, "dev_nll": 4}
+"""The decimals in the CSV file."""
 _STATISTICS = ("updates", "epochs", "hours", "device", "train_nll", "dev_nll")
 """The paper's columns, in its order."""
 _HEADERS = ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
-_FACTS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed")
+_CSV_KEYS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed")
+"""Keys of a summary that only the CSV file has."""
 _NOTHING_REPORTED = ReportedTraining(label="")
 
 
 def make_training_table(
-    spec: TrainingTable, paper_name: str, summaries: Results, settings: ReportSettings
+    paper_table: TrainingTable, paper_name: str, summaries: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
     # 1. for each model a record of the CSV file, and one or two displayed rows, the second with reported numbers
-    merged_summaries = _merge_summaries(summaries)
+    merged_summaries = _merge_by_model(summaries)
     records = []
     rows = []
-    kept_updates = []
+    labelled_updates = []
     stop_reasons = []
     seed_counts = {}
     for summary in merged_summaries:
         name = summary["model"]
         label = settings.label(name)
-        paper_row = spec.reported.get(name, _NOTHING_REPORTED)
+        paper_row = paper_table.reported.get(name, _NOTHING_REPORTED)
         records.append(_make_csv_record(summary, label, paper_row, run_summaries=summaries[name]))
         rows.append(_format_row(label, summary, summary.get("device")))
-        if name in spec.reported:
+        if name in paper_table.reported:
             reported_means = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS}
             rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
-        updates = _describe_kept_updates(summaries[name])
-        if updates:
-            kept_updates.append((updates, label))
+        updates_text = _describe_kept_updates(summaries[name])
+        if updates_text:
+            labelled_updates.append((updates_text, label))
         stop_reasons.append((str(summary["stopped_by"]), label))
         seed_counts[name] = summary["seeds"]
 
@@ -50,20 +52,20 @@ def make_training_table(
     notes = ["NLL: mean negative log-probability in nats per sentence."]
     notes += _dev_note(merged_summaries, settings)
     notes.append(training_note(merged_summaries, settings))
-    if kept_updates:
+    if labelled_updates:
         notes.append(
-            f"Best by development score, and so kept: the weights of update {group_labels(kept_updates)}."
+            f"Best by development score, and so kept: the weights of update {group_labels(labelled_updates)}."
         )
     notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
     notes += seeds_note(seed_counts, settings)
-    if spec.reported:
-        notes.append(reported_note(paper_name, spec.title))
+    if paper_table.reported:
+        notes.append(reported_note(paper_name, paper_table.title))
     display = pd.DataFrame(rows, columns=_HEADERS)
     return Table(make_frame(records), display, text_columns=("Model", "Device"), notes=notes)
 
 
-def _merge_summaries(summaries: Results) -> list[Result]:
-    """Return the merged summary of each model; types are in the order in which they first occur."""
+def _merge_by_model(summaries: Results) -> list[Result]:
+    """Return the merged summary of each model, sorted by model type in the order in which the types first occur."""
     merged_summaries = [merge_summaries(runs) for runs in summaries.values()]
     types = [summary["model_type"] for summary in merged_summaries]
     return sorted(merged_summaries, key=lambda summary: types.index(summary["model_type"]))
@@ -75,12 +77,12 @@ def _make_csv_record(
     """Return the CSV record of a model, with the columns in their order.
 
     Args:
-        summary: the merged summary of its runs.
-        label: its name for readers.
+        summary: the merged summary of the model's runs.
+        label: the model's name for readers.
         paper_row: the paper's numbers of the model.
         run_summaries: the summary of each run.
     """
-    # 1. the statistics of this run, then the paper's
+    # 1. the statistics of the runs, then the paper's statistics
     record: Result = {"model": label}
     for name in _STATISTICS:
         record[name] = summary.get(name)
@@ -94,7 +96,7 @@ def _make_csv_record(
         )
 
     # 2. the model and its seeds
-    for name in _FACTS:
+    for name in _CSV_KEYS:
         record[name] = summary.get(name)
     record["id"] = summary["model"]
     for name in TRAINING_NUMBERS:
@@ -106,7 +108,7 @@ def _make_csv_record(
 
 
 def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> list[str]:
-    """Return the cells of a row for readers, with a model's own numbers or the reported ones."""
+    """Return the cells of a row for readers, with the means of a model's runs or the reported numbers."""
     cells = [label]
     for name in _STATISTICS:
         if name == "device":
@@ -118,7 +120,7 @@ def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> li
 
 
 def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> list[str]:
-    """Return the note on models whose development NLL leaves out long sentences; none if there are no such models."""
+    """Return the note on models whose development NLL leaves out long sentences, or no note without such models."""
     limits = []
     for summary in merged_summaries:
         if summary.get("dev_sentences") == "within_limit":
@@ -131,13 +133,14 @@ def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> l
 def _describe_kept_updates(runs: Sequence[Result]) -> str:
     """Return the update after which each run saved its weights: `1,200 of 2,600 / 2,600 of 2,600`.
 
-    Returns "" if all runs kept their last weights. A run that continues another training and never improves on it keeps
-    the weights, and so the update, of that training.
+    Returns "" if all runs kept their last weights. If a run continues another training but never improves on it, the
+    run keeps the weights of that training, and so its update.
     """
     kept_updates = []
-    kept_earlier_weights = False
+    has_earlier_weights = False
     for run in runs:
         if run.get("best_update") is not None:
             kept_updates.append(f"{run['best_update']:,} of {run['updates']:,}")
-            kept_earlier_weights |= run["best_update"] != run["updates"]
-    return " / ".join(kept_updates) if kept_earlier_weights else ""
+            if run["best_update"] != run["updates"]:
+                has_earlier_weights = True
+    return " / ".join(kept_updates) if has_earlier_weights else ""

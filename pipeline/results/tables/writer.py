@@ -35,16 +35,16 @@ class Table:
     notes: Sequence[str] = ()
     """Paragraphs below the table."""
     html_cells: Mapping[tuple[int, int], Markup] = field(default_factory=dict)
-    """Cells of `display`, by row and column, that have marks on the page of the run."""
+    """HTML of the cells of `display` that have marks on the page of the run, by (row, column)."""
 
 
 def format_number(value: float | None, decimals: int) -> str:
-    """Return a number with so many decimals, or "" for a missing one."""
+    """Return a number with these decimals, or "" for a missing number."""
     return "" if value is None else f"{value:.{decimals}f}"
 
 
 def format_difference(value: float | None, decimals: int) -> str:
-    """Return a difference for readers, with its sign and a true minus; "" for a missing one."""
+    """Return a difference for readers, with + or a true minus sign; "" for a missing difference."""
     return "" if value is None else f"{value:+.{decimals}f}".replace("-", "−")
 
 
@@ -56,43 +56,43 @@ def choose_decimals(value: float | None, decimals: int) -> int:
 
 
 def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[int, int], Markup]:
-    """Return the cells with the highest number in each of these columns, in bold, by row and column."""
+    """Return the cells with the highest number of each column in `headers`, in bold, by (row, column)."""
     marked_cells = {}
     for column, header in enumerate(cells.columns):
         if header not in headers:
             continue
-        numbers = {}
+        numbers = {}  # by row
         for row, cell in enumerate(cells.iloc[:, column]):
             match = re.match(r"\d+(\.\d+)?", cell)  # "28.45 ± 0.30" counts as 28.45
             if match:
                 numbers[row] = float(match[0])
+        highest_number = max(numbers.values(), default=None)
         for row, number in numbers.items():
-            if len(numbers) > 1 and number == max(numbers.values()):
+            if len(numbers) > 1 and number == highest_number:
                 marked_cells[row, column] = Markup("<b>{}</b>").format(cells.iat[row, column])
     return marked_cells
 
 
-def find_other_words(text: str, reference: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word of a text, and whether the reference does not have it, or not so often."""
-    unmatched_words = Counter(reference.split())
+def find_unmatched_words(text: str, reference: str) -> Iterator[tuple[str, bool]]:
+    """Yield each word of a text, and whether it is unmatched: the reference has it less often, or not at all."""
+    remaining_counts = Counter(reference.split())
     for word in text.split():
-        yield word, unmatched_words[word] <= 0
-        unmatched_words[word] -= 1
+        yield word, remaining_counts[word] <= 0
+        remaining_counts[word] -= 1
 
 
-def mark_other_words(text: str, reference: str) -> Markup:
-    """Return a text whose words that the reference does not have, or not so often, are marked."""
+def mark_unmatched_words(text: str, reference: str) -> Markup:
+    """Return a text as HTML in which the unmatched words (`find_unmatched_words`) are marked."""
     mark = Markup('<span class="other">{}</span>')
-    words = [
-        mark.format(word) if is_other else escape(word)
-        for word, is_other in find_other_words(text, reference)
-    ]
+    words = []
+    for word, is_unmatched in find_unmatched_words(text, reference):
+        words.append(mark.format(word) if is_unmatched else escape(word))
     return Markup(" ").join(words)
 
 
 def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return records as a table for programs, with these columns or, by default, all columns of the first record."""
-    # dtype: a column of whole numbers with a gap would otherwise become floats.
+    # dtype: otherwise whole numbers would become floats in a column in which one is missing
     return pd.DataFrame(records, columns=columns, dtype=object)
 
 
@@ -127,11 +127,11 @@ def make_pipe_table(cells: pd.DataFrame, text_columns: Collection[str]) -> str:
 def _escape_cell(text: str) -> str:
     """Return text for one cell of a pipe table: on one line, with every | escaped."""
     one_line = re.sub(r"[\r\n]+", " ", text)
-    return re.sub(r"(?<!\\)\|", r"\|", escape_markup(one_line))
+    return re.sub(r"(?<!\\)\|", r"\|", escape_markup(one_line))  # unless escape_markup has escaped it
 
 
 def escape_markup(text: str) -> str:
-    """Return text with its mark-up escaped for Markdown. Text without mark-up stays as it is: `RNNsearch-50*`."""
+    """Return text in which Markdown finds no mark-up. Text without mark-up stays as it is, such as `RNNsearch-50*`."""
     html_of_plain_text = html.escape(text, quote=False).replace('"', "&quot;")
     if _MARKDOWN.renderInline(text) == html_of_plain_text:
         return text
