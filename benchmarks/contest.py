@@ -1,6 +1,6 @@
 """A contest: contenders, each a process, take turns, so that a busy moment of the machine slows all of them.
 
-Below it is what all benchmarks share: options, the machine in words, and results with a line per measurement.
+The functions below the classes are for all benchmarks: options, the machine in words, and results, a line each.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ make torch's threads faster: a peer must not have them."""
 
 
 class ContenderFailed(Exception):
-    """The process of a contender ended, or the machine does not serve it; the message says why."""
+    """The process of a contender ended, or the machine lacks something that it needs; the message says why."""
 
 
 class Contender:
@@ -43,7 +43,7 @@ class Contender:
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name = name
-        # nmt's own processes import nmt before torch, which reads variables that nmt sets
+        # The project's own contenders import nmt first, since torch reads variables that nmt sets when it is imported.
         first_import = "" if find_peer(name) else "import nmt; "
         program = f"{first_import}from benchmarks.worker import main; main()"
         self.process = subprocess.Popen(
@@ -102,7 +102,7 @@ class ToolkitContender(Contender):
 
 
 class Contest:
-    """Asks contenders in turn. One that fails is left out from then on, and `missing_reasons` has the reason."""
+    """Asks contenders in turn. A contender that fails is not asked again, and `missing_reasons` has the reason."""
 
     def __init__(self, contenders: Mapping[str, Contender], missing_reasons: dict[str, str]) -> None:
         self.contenders = contenders
@@ -214,7 +214,7 @@ def append_measurements(
 
 def describe_machine(is_busy: bool) -> dict[str, Any]:
     """Return the machine in words, its load, and the versions of the code and of torch."""
-    # not above: see ENVIRONMENT
+    # imported here, since nmt sets variables that ENVIRONMENT must not have
     from nmt.io.system import cpu_model, describe_code, format_version
 
     return {
@@ -228,8 +228,8 @@ def describe_machine(is_busy: bool) -> dict[str, Any]:
 
 @contextmanager
 def keep_cores_busy(is_busy: bool) -> Iterator[None]:
-    """Keep all cores busy inside a `with` block, if it is to be so."""
-    # a loop for each core, which also ends if this process is killed
+    """Keep all cores busy inside a `with` block if `is_busy`; otherwise do nothing."""
+    # a program for each core, whose loop also ends if this process is killed
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
     process_count = (os.cpu_count() or 1) if is_busy else 0
     processes = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(process_count)]

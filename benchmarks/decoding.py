@@ -109,7 +109,7 @@ def choose_lengths(source: Path | None, sentences: int) -> list[int]:
 
 def measure_search(contest: Contest, lengths: list[int], beam: int, options: Any) -> list[dict[str, Any]]:
     """Let all contenders translate batch after batch, in turns and rounds. Return their measurements."""
-    # a small batch that does not count: the first one also makes what later ones use again
+    # a small batch whose time does not count, since a first batch also prepares what later batches use again
     contest.ask_all(do="decode", lengths=lengths[:2], beam=beam, number=999_999)
 
     rounds = []

@@ -59,7 +59,7 @@ def find_peer(contender: str) -> str | None:
 def prepare_environments(
     contenders: Iterable[str], folder: Path, pip_options: list[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return each contender's interpreter, and for those without one, the reason, which is also printed."""
+    """Return the interpreter of each contender, and the reason for each contender that has none, which is printed."""
     interpreters = {}
     missing_reasons = {}
     for name in contenders:
@@ -114,7 +114,7 @@ def prepare_environment(name: str, parent: Path, pip_options: list[str]) -> str:
 
 
 def describe_recipe(name: str) -> str:
-    """Return all that decides how an environment is made, as text."""
+    """Return, as text, everything that decides how an environment is made."""
     requirements = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     return f"{PEERS[name].package}\n{requirements}{find_project_packages()}\n{sys.version}\n"
 

@@ -66,7 +66,7 @@ class Setup:
 
     @property
     def on_gpu(self) -> bool:
-        """Return whether the device is a GPU."""
+        """Whether the device is a GPU."""
         return self.device.type == "cuda"
 
     def make_sizes(self, length: int, batch: int = 80) -> Sizes:
@@ -108,12 +108,12 @@ class Setup:
         return model
 
     def make_settings(self, model_type: ModelTypeName, sizes: Sizes, precision: Precision) -> Any:
-        """Return a model type's architecture and training; no product depends on the processor."""
+        """Return the architecture and training of a model type. PyTorch computes matrix products on all processors."""
         changes = {"device": self.device.type, "precision": precision, "matmul_library": "torch"}
         return make_settings(model_type, sizes, MODEL_TYPES[model_type], **changes)
 
     def make_updater(self, model: Any, model_type: ModelTypeName, sizes: Sizes) -> Updater:
-        """Return what updates a model in the precision of its backend."""
+        """Return the updater of a model, in the precision of the model's backend."""
         _, training = self.make_settings(model_type, sizes, model.backend.precision)
         return Updater(model, training)
 
@@ -123,9 +123,9 @@ class Setup:
 
 
 def sample_batch(sizes: Sizes, seed: int, min_length: int = 1) -> Batch:
-    """Return random pairs of all lengths up to the one of the sizes, padded as for a GPU.
+    """Return random pairs of all lengths up to `sizes.length`, padded as for a GPU.
 
-    The first pair has the largest length, so that all batches are equally wide.
+    The first pair has this length, so that all batches are equally wide.
     """
     min_length = min(min_length, sizes.length - 1)
     lengths = np.random.default_rng(seed).integers(min_length, sizes.length, (2, sizes.batch))
@@ -147,7 +147,7 @@ def check_gradients(setup: Setup) -> Measurements:
         batch = sample_batch(sizes, 3)
         model = setup.make_model(model_type, sizes, setup.make_backend())
 
-        # all maxouts take the numbers that are larger in 64 bits
+        # In every precision, the maxouts take the numbers that are larger in 64 bits.
         exact_model = copy.deepcopy(model).cpu().double()
         choices: list[Tensor] = []
         with share_maxout_choices(choices):
@@ -173,7 +173,7 @@ def compute_gradient(model: Any, batch: Batch) -> Tensor:
 
 @contextmanager
 def share_maxout_choices(choices: list[Tensor]) -> Iterator[None]:
-    """Let the next maxout add its choices to an empty list, or else take those of the list."""
+    """Let maxouts take the choices in the list. If it is empty, the next maxout adds its own choices to it."""
 
     def choose_as_before(values: Tensor) -> Tensor:
         """Return one number of each pair in the last dimension."""
@@ -213,7 +213,7 @@ def check_graphs(setup: Setup) -> Measurements:
 
 def make_updates(setup: Setup, model_type: ModelTypeName, backend: Backend, use_graphs: bool) -> list[Tensor]:
     """Return the weights after seven updates of two lengths."""
-    # PyTorch sorts more than 4,096 words for the gradient of the embeddings: 160 pairs have so many
+    # 160 pairs have more than 4,096 words: from so many on, PyTorch sorts words for the gradient of the embeddings
     pairs = 160 if model_type == "rnnsearch" else 80
     sizes = setup.make_sizes(51, pairs)
     model = setup.make_model(model_type, sizes, backend)
@@ -304,7 +304,7 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
     word_count = sizes.vocabulary - len(SPECIALS)
     vocabulary = WordVocabulary([(f"w{rank}", word_count - rank) for rank in range(word_count)])
 
-    # ids of the contest begin behind its special symbols, words of the vocabulary with w0
+    # the ids of `sample_pairs` begin with SPECIAL_COUNT, the words of the vocabulary with w0
     source_ids, _ = sample_pairs(sizes, 0)
     lengths = np.random.default_rng(1).integers(3, sizes.length, sizes.batch)
 
@@ -331,7 +331,7 @@ def check_search(setup: Setup) -> Measurements:
         translations = translate_batch(model, batch.to(setup.device), search, extra_words=0)
         exact_translations = translate_batch(exact_model, batch, search, extra_words=0)
 
-        # rounding may turn the order of two hypotheses whose scores are nearly equal
+        # rounding may swap two hypotheses whose scores are nearly equal
         pairs = zip(translations, exact_translations, strict=True)
         equal_count = sum(translation == exact for translation, exact in pairs)
         summary = f"{equal_count} of {sizes.batch}"
@@ -352,7 +352,10 @@ def check_search(setup: Setup) -> Measurements:
 
 @torch.no_grad()
 def translate_batch(model: Any, batch: Batch, search: SearchSettings, extra_words: int) -> list[list[int]]:
-    """Return the ids of each pair's best translation, whose limits are those of sources with so many more words."""
+    """Return the ids of each pair's best translation.
+
+    extra_words: the limits of the search are those of sources with this many more words.
+    """
     source_words = batch.source_lengths.cpu().numpy() - 1  # without end symbol
     n_best_lists = beam_search.search(
         model=model,
@@ -386,7 +389,7 @@ def check_speed(setup: Setup) -> Measurements:
 
 def measure_update(setup: Setup, model_type: ModelTypeName, sizes: Sizes, backend: Backend) -> Measurements:
     """Return the time of an update, and on a GPU the most memory."""
-    gc.collect()  # of the model before this one
+    gc.collect()  # frees the memory of the model before this one
     model = setup.make_model(model_type, sizes, backend)
     updater = setup.make_updater(model, model_type, sizes)
     batch = setup.prepare_batch(updater, sample_batch(sizes, 1, min_length=sizes.length - 2))

@@ -49,7 +49,7 @@ class Training:
         return source_with_eos, pad(target_with_eos, (1, 0), value=BOS)
 
     def update(self, sides: tuple[torch.Tensor, torch.Tensor]) -> float:
-        """Make one step as its trainer does. Return the NLL of the batch in nats."""
+        """Make one step as JoeyNMT's trainer does. Return the NLL of the batch in nats."""
         # 1. loss and gradients
         source, target = sides
         batch = make_joeynmt_batch(source, torch.full((len(source),), source.shape[1]), target)

@@ -24,7 +24,7 @@ class Marian(ToolkitContender):
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         super().__init__(name, python, threads)
-        self.beam: int | None = None  # of the process
+        self.beam: int | None = None  # the beam size of the running process
         self.variables = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
     def ask(self, **request: Any) -> dict[str, Any]:
@@ -47,7 +47,10 @@ class Marian(ToolkitContender):
         return {"seconds": reply["seconds"]}
 
     def _compile_intel_library(self) -> str:
-        """Return a library with which MKL takes its fast kernels on any processor, the best case of this peer."""
+        """Compile a library with which MKL uses its fast kernels on any processor, the best case for Marian.
+
+        Returns the path of the library.
+        """
         library = self.folder / "intel.so"
         code = "int mkl_serv_intel_cpu(void) { return 1; }\nint mkl_serv_intel_cpu_true(void) { return 1; }\n"
         compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
@@ -83,9 +86,9 @@ class Marian(ToolkitContender):
         np.savez(path, **weights)
 
     def _start_search(self, beam: int) -> None:
-        """Start a process for a beam size, in place of the one for another."""
+        """Start a process for a beam size, and end the process for the previous one."""
         if self.beam:
-            Contender.close(self)  # and not its own method, which removes the model, too
+            Contender.close(self)  # not `self.close()`, which also removes the model
         self.beam = beam
         command = [
             self.python, ROOT / "benchmarks" / "marian_worker.py", "-m", "model.npz",

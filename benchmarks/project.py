@@ -60,9 +60,9 @@ def make_settings(
     }
     architecture_class = MODEL_TYPES[model_type].architecture
 
-    # a model type has only some of these sizes
-    own_fields = architecture_class.model_fields.keys() & sized_architecture.keys()
-    architecture = architecture_class.model_validate({key: sized_architecture[key] for key in own_fields})
+    # a model type has only some of these keys
+    known_keys = architecture_class.model_fields.keys() & sized_architecture.keys()
+    architecture = architecture_class.model_validate({key: sized_architecture[key] for key in known_keys})
 
     training_settings = defaults["training"] | (SUTSKEVER_TRAINING if model_type == "lstm" else {})
     training_settings |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
@@ -103,7 +103,7 @@ class Training(Contender):
 
 
 class Search(Contender):
-    """Translates, in the precision that the contender's name tells."""
+    """Translates in the precision of the contender (`PRECISIONS`)."""
 
     def __init__(self, name: str, sizes: Sizes) -> None:
         precision = PRECISIONS[name]

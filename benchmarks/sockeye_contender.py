@@ -59,7 +59,7 @@ class Sockeye(ToolkitContender):
         if request["do"] == "memory":
             return {"peak_bytes": measure_peak_memory(self.process.pid)}
 
-        # an update: let the program run until it is done, and possibly some more that it ends before it stops
+        # an update: let the program run until it has made one; it may end further ones before it stops
         start = time.perf_counter()
         os.kill(self.process.pid, signal.SIGCONT)
         self._wait_for_updates(1)
@@ -101,9 +101,9 @@ class Sockeye(ToolkitContender):
 
     def _make_failure(self, end: str | None = None) -> ContenderFailed:
         """Return the error for the end of the program, with its last lines if nothing else is known."""
-        return ContenderFailed(
-            f"{self.name}: its process {end or 'ended: ' + ' '.join(self.last_lines)[-300:]}"
-        )
+        if end is None:
+            end = f"ended: {' '.join(self.last_lines)[-300:]}"
+        return ContenderFailed(f"{self.name}: its process {end}")
 
     def _count_further_updates(self) -> int:
         """Return the number of updates that were also done before the stop."""
@@ -135,8 +135,8 @@ def write_text(folder: Path, sizes: Sizes, batch_count: int = BATCH_COUNT) -> No
     # 2. Sockeye's vocabulary is JSON, and Marian's YAML
     words = [f"w{word_id}" for word_id in range(SPECIAL_COUNT, sizes.vocabulary)]
     sockeye_words = ["<pad>", "<unk>", "<s>", "</s>", *words]
-    sockeye_ids = {word: number for number, word in enumerate(sockeye_words)}
+    sockeye_ids = {word: word_id for word_id, word in enumerate(sockeye_words)}
     (folder / "vocabulary.json").write_text(json.dumps(sockeye_ids), "ascii")
     with (folder / "vocabulary.yml").open("w") as marian_vocabulary:
-        for number, word in enumerate(["</s>", "<unk>", "w2", "w3", *words]):
-            marian_vocabulary.write(f"{word}: {number}\n")
+        for word_id, word in enumerate(["</s>", "<unk>", "w2", "w3", *words]):
+            marian_vocabulary.write(f"{word}: {word_id}\n")

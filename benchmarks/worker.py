@@ -85,8 +85,9 @@ def measure_peak_memory(process: int) -> int | None:
 
 def read_process_state(process: int) -> str:
     """Return the state of a process as one letter: T or t if it is stopped."""
+    # "4711 (python3) S 1 ...": the state comes after the name in parentheses
     fields = Path("/proc", str(process), "stat").read_text(encoding="utf-8").rpartition(")")[2]
-    return fields.split()[0]  # behind the name, which stands in parentheses
+    return fields.split()[0]
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """Return a function of the Python API. PyTorch and the other libraries are imported at its first use."""
+    """Return a name of the Python API. The first use of a name imports PyTorch and the other libraries."""
     if name in __all__:
         from nmt import api
 

@@ -5,7 +5,7 @@ import sys
 
 def main() -> None:
     """Run a subcommand."""
-    # imported after the working folder has left the path
+    # imported here, since the working folder must first leave the path (see below)
     from nmt.environment import find_checkout_problem, prepare
 
     prepare()

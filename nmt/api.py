@@ -40,7 +40,7 @@ class Model:
             decoding.threads,
             precision=compute.precision,
             matmul_library="auto",
-            announced=False,
+            announce=False,
         )
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.trained_models]
@@ -172,7 +172,8 @@ def check_lines(name: str, text: object) -> list[str]:
     """Return the lines of a text, which is a single line or a collection of lines.
 
     Raises:
-        UserError: a line is not a string, or has a line break, which would lose the rest. `name` begins the message.
+        UserError: a line is not a string, or has text after a line break, which would be lost. `name` begins the
+            message.
     """
     if isinstance(text, bytes | bytearray | Mapping) or not isinstance(text, Iterable):
         raise UserError(f"{name}: found {type(text).__name__}, expected a line of text or a list of lines")
@@ -210,10 +211,10 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
 
 
 def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:
-    """Return the text settings of the first model. Raise a UserError if those of others differ."""
+    """Return the text settings of the first model. Raise a UserError if another model has other languages or tokens."""
     common_settings = read_text_settings(folders[0])
     for folder in folders[1:]:
-        # The default settings of decoding may differ. Those of the first model are used.
+        # The default settings of decoding may differ. They are left out of the comparison.
         settings = read_text_settings(folder)
         if settings.model_copy(update={"decoding": common_settings.decoding}) != common_settings:
             raise UserError(

@@ -21,7 +21,10 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def prepare() -> None:
-    """Set the variables of `child_environment` in this process, and leave out folders that would hide its packages."""
+    """Set the variables of `child_environment` in this process, and remove folders from its `sys.path`.
+
+    The removed folders have modules that would hide installed packages.
+    """
     folders = [*_python_path(), _user_site()]
     hiding_folders = {os.path.abspath(folder) for folder in folders if _hides_packages(folder)}
     os.environ |= child_environment()
@@ -60,7 +63,7 @@ def find_checkout_problem() -> str | None:
 
     This happens because the programs of its virtual environment, and its link to the checkout, name the old folder.
     """
-    # Python's environment, unless a Snakefile or PYTHONPATH names the code of a different checkout on purpose
+    # Python's environment. If `sys.path` names this code, a Snakefile or PYTHONPATH has chosen it on purpose.
     environments = []
     if str(REPOSITORY) not in {os.path.realpath(entry) for entry in sys.path}:
         environments.append(Path(sys.prefix))
@@ -95,16 +98,17 @@ def _user_site() -> str:
 
 
 def _hides_packages(folder: str) -> bool:
-    """Return whether a folder has modules with the names of modules that are installed here, or of Python's own."""
+    """Return whether a folder has a module with the name of an installed module, or of a module of Python itself."""
     if not folder or not os.path.isdir(folder):
         return False
     package_folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     if os.path.realpath(folder) in map(os.path.realpath, package_folders):
         return False
-    installed_names = set(sys.stdlib_module_names)
+    names = set(sys.stdlib_module_names)
     for package_folder in package_folders:
-        installed_names |= _list_modules(package_folder) - {"nmt"}
-    return not _list_modules(folder).isdisjoint(installed_names)
+        names |= _list_modules(package_folder)
+    names.discard("nmt")  # PYTHONPATH may name a checkout of this project
+    return not names.isdisjoint(_list_modules(folder))
 
 
 def _list_modules(folder: str) -> set[str]:

@@ -18,6 +18,7 @@ encoded. The tab is none of them."""
 
 def printable(text: str) -> str:
     """Return text as one line that is safe for a terminal: control characters as escapes, and limited in length."""
+    # `ascii` returns the escape of a character in quotes, which are cut off: "'\\n'" -> "\\n"
     safe_text = _UNSAFE_CHARACTER.sub(lambda match: ascii(match[0])[1:-1], text[:_MAX_CHARACTERS])
     return safe_text if len(text) <= _MAX_CHARACTERS else f"{safe_text}..."
 
@@ -37,9 +38,9 @@ RECURRING_ERROR_END = "; tried again, it would end the same"
 
 
 class RecurringError(UserError):
-    """An error that a repeated call would meet again.
+    """An error that would occur again if the job were repeated.
 
-    A cluster need not repeat the job (workflow/failures.py finds these words).
+    So a cluster need not repeat the job: workflow/failures.py finds `RECURRING_ERROR_END` in the job's log.
     """
 
     def __str__(self) -> str:
@@ -107,5 +108,6 @@ def errors_as_user_error(
             if error.errno in FULL_DISK_ERRORS:
                 raise
             raise convert_os_error(error, error.filename or location) from None
-        reason = str(error).partition("\n")[0][:200] or type(error).__name__
+        first_line = str(error).partition("\n")[0]
+        reason = first_line[:200] or type(error).__name__
         raise UserError(f"{location}: damaged ({reason}); {remedy}") from error

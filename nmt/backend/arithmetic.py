@@ -23,7 +23,8 @@ def prepare_arithmetic(training: Training) -> None:
     """Set the variables for this process if the settings of a training ask for portable arithmetic.
 
     Raises:
-        UserError: the processor lacks AVX2, the settings name a GPU or not fp32, or PyTorch is loaded already.
+        UserError: the processor lacks AVX2, the settings ask for a GPU, for another precision than fp32 or for compiled
+            kernels, or PyTorch is loaded already.
     """
     if training.arithmetic == "native":
         return

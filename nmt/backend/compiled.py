@@ -40,13 +40,13 @@ CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 def prepare_compiled_steps(kernels: Kernels, device: torch.device) -> bool:
     """Prepare PyTorch's compiler, and return whether training updates use compiled steps.
 
-    With `auto`, they do on a GPU where a first small function can be compiled. Where it cannot, a line says why. With
-    `compiled`, this is a UserError.
+    With `auto`, they do on a GPU if a first small function can be compiled. If it cannot, a line on standard error says
+    why. With `compiled`, this failure is a UserError.
     """
     if kernels == "torch" or (kernels == "auto" and device.type == "cpu"):
         return False
 
-    # Try the compiler: where the C library's headers are missing, there is one, but it compiles nothing.
+    # Try the compiler, since it may be installed without the C library's headers and then compiles nothing.
     _set_up_compiler()
     try:
         with torch.no_grad():
@@ -87,6 +87,7 @@ def _set_up_compiler() -> None:
 
 def _find_reason(error: Exception) -> str:
     """Return the reason from PyTorch's message: the line of the compiler's first error, or the first line."""
+    # PyTorch's message begins with "backend='inductor' raised:"
     lines = [line for line in str(error).splitlines() if line.strip() and "raised:" not in line]
     compiler_errors = [line for line in lines if " error: " in line]
     candidates = compiler_errors + lines + [type(error).__name__]
@@ -129,4 +130,5 @@ def fusible(
 
 @fusible()
 def _double(values: Tensor) -> Tensor:
+    """Return twice the values: the first small function that `prepare_compiled_steps` compiles."""
     return values + values

@@ -38,10 +38,10 @@ OUT_OF_MEMORY_MESSAGES = (
 )
 
 
-def choose_device(name: str, announced: bool = True) -> torch.device:
+def choose_device(name: str, announce: bool = True) -> torch.device:
     """Return the device for the setting `device`: auto, cpu or cuda. `auto` takes a GPU if there is one.
 
-    In a pool of GPUs, the first free one is taken. If `announced`, the device that `auto` takes is printed.
+    In a pool of GPUs, the first free one is taken. With `announce`, the device that `auto` takes is printed.
 
     Raises:
         UserError: PyTorch cannot use the GPU that `cuda` asks for, or sees no GPU where `auto` finds signs of one.
@@ -57,7 +57,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
             f"docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu` (--device cpu)"
         )
     _check_overrides(device)
-    if name == "auto" and announced:
+    if name == "auto" and announce:
         click.echo(f"nmt: computes on {device_name(device)}", err=True)
     return device
 
@@ -125,7 +125,10 @@ _is_forked = False
 
 
 def _use_one_thread() -> None:
-    """Let a forked process compute with one thread. OpenMP's other threads are not copied: it would wait for ever."""
+    """Let a forked process compute with one thread.
+
+    OpenMP's other threads are not copied by a fork, so the process would wait for them for ever.
+    """
     global _is_forked
     _is_forked = True
     torch.set_num_threads(1)

@@ -29,7 +29,8 @@ class Int8Weight:
 
     def __init__(self, weight: Tensor) -> None:
         self.is_stacked = weight.dim() == 3
-        self.matrices = [_pack_matrix(matrix) for matrix in (weight if self.is_stacked else [weight])]
+        matrices = list(weight) if self.is_stacked else [weight]
+        self.matrices = [_pack_matrix(matrix) for matrix in matrices]
 
     def multiply(self, rows: Tensor) -> Tensor:
         """Return rows @ weight in 32 bits: (..., n) -> (..., m), or (D, R, n) -> (D, R, m)."""
@@ -49,7 +50,10 @@ def _pack_matrix(weight: Tensor) -> PackedMatrix:
 
 
 def _compute_scales(values: Tensor, dim: int) -> Tensor:
-    """Return the values that the integer 1 stands for, if 127 stands for the largest magnitude along a dimension."""
+    """Return the scale of each row or column: the number that the integer 1 stands for.
+
+    The integer 127 stands for the largest magnitude along the dimension `dim`.
+    """
     minima, maxima = values.aminmax(dim=dim)
     return torch.maximum(maxima, -minima).div_(MAX_INTEGER).clamp_min_(torch.finfo(values.dtype).tiny)
 
@@ -61,8 +65,8 @@ def _multiply_rows(rows: Tensor, matrix: PackedMatrix) -> Tensor:
     # The conversion truncates, so adding 0.5 rounds to the nearest integer.
     integers = (rows / row_scales).add_(ZERO_POINT + 0.5).to(torch.uint8)
 
-    # The kernel multiplies by the scales of the columns, and the last line by those of the rows. The arguments of the
-    # last row mean: no bias; a result in float32, which is not scaled (1.0, 0); no activation ("none", [], "").
+    # The kernel multiplies by the scales of the columns, and the `return` by the scales of the rows. The arguments from
+    # None on mean: no bias; a result in float32, which is not scaled (1.0, 0); no activation ("none", [], "").
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         integers, 1.0, ZERO_POINT, matrix.integers, matrix.scales, matrix.zero_points,
         None, 1.0, 0, torch.float32, "none", [], "",

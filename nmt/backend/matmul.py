@@ -76,7 +76,7 @@ class Backend:
 
     @property
     def fast_tanh(self) -> bool:
-        """Whether `tanh_` uses the sigmoid: where MKL's products are slow, its tanh is slow, too. Not if compiled."""
+        """Whether `tanh_` uses the sigmoid. It does where MKL is slow (`choose_matmul_library`), if not compiled."""
         return self.matmul_library == "onednn" and not self.fuse
 
     def unfused(self) -> Backend:
@@ -88,7 +88,7 @@ class Backend:
         return values.to(torch.bfloat16) if self.is_bf16 else values
 
     def prepare_weight(self, weight: Tensor) -> PreparedWeight:
-        """Return a weight rounded for products. This is for a weight of several products, as at each step of a scan."""
+        """Return a weight that is rounded once for several products, such as those of all steps of a scan."""
         return Int8Weight(weight) if self.precision == "int8" else self.round_operand(weight)
 
     def product(self, values: Tensor, weights: PreparedWeight) -> Tensor:
@@ -127,8 +127,8 @@ def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
 
 def pad_to_eights(matrix: Tensor) -> Tensor:
     """Return a matrix (..., n, m), padded with zeros so that n and m are multiples of 8."""
-    rows, columns = (-size % 8 for size in matrix.shape[-2:])
-    return pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
+    added_rows, added_columns = (-size % 8 for size in matrix.shape[-2:])
+    return pad(matrix, (0, added_columns, 0, added_rows)) if added_rows or added_columns else matrix
 
 
 class BackendModule(nn.Module):
@@ -145,14 +145,14 @@ class BackendModule(nn.Module):
                 module.__dict__.pop("_prepared_weights", None)
 
     def _load_from_state_dict(self, *arguments: Any) -> None:
-        """Load weights, for `load_state_dict`, which calls this for each module; forget weights prepared earlier."""
+        """Load the weights of this module, as `load_state_dict` asks for, and forget weights prepared earlier."""
         self.__dict__.pop("_prepared_weights", None)
         super()._load_from_state_dict(*arguments)
 
     @property
     def is_frozen(self) -> bool:
         """Whether the weights are constant: in evaluation mode, without gradients."""
-        return not (self.training or torch.is_grad_enabled())
+        return not self.training and not torch.is_grad_enabled()
 
     def prepare_once(self, name: str, make_weight: Callable[[], Tensor]) -> PreparedWeight:
         """Return a prepared weight: computed once if the weights are frozen, otherwise at each call.
@@ -172,8 +172,8 @@ class BackendModule(nn.Module):
 def tanh_(values: Tensor, fast_tanh: bool) -> Tensor:
     """Compute tanh in place, with an error of at most 2e-7.
 
-    PyTorch's tanh is MKL's. Where MKL does not use its fast kernels, it takes ten times as long as PyTorch's own
-    sigmoid.
+    PyTorch computes tanh by MKL. Where MKL does not use its fast kernels, its tanh takes ten times as long as PyTorch's
+    own sigmoid.
     """
     if not fast_tanh or values.dtype != torch.float32 or values.is_cuda:
         return values.tanh_()
@@ -199,7 +199,8 @@ def choose_matmul_library(
 
 def processor_supports(precision: Precision) -> bool:
     """Return whether this machine's CPU has instructions for a precision."""
-    return precision not in INSTRUCTIONS or not INSTRUCTIONS[precision].isdisjoint(read_cpu_words())
+    instructions = INSTRUCTIONS.get(precision)
+    return instructions is None or bool(instructions & read_cpu_words())
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:

@@ -190,7 +190,8 @@ def main() -> None:
 def running_command() -> str:
     """Return the command that this process runs: `nmt` and the words of the subcommand, without its options."""
     is_grouped = len(sys.argv) > 1 and sys.argv[1] in GROUPS
-    return " ".join(["nmt", *sys.argv[1 : 3 if is_grouped else 2]])
+    word_count = 2 if is_grouped else 1
+    return " ".join(["nmt", *sys.argv[1 : 1 + word_count]])
 
 
 def describe_error(error: Exception) -> str | None:

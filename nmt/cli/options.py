@@ -221,7 +221,10 @@ def parse_settings(
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a subcommand, preceded by a check that no output file is an input or another output."""
+    """Return a function that checks that no output file is an input or another output, and then calls `callback`.
+
+    `callback` is the function of a subcommand.
+    """
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:

@@ -120,6 +120,7 @@ def translate(
                 f"{option}: {model.labels[0]} has no attention; use a model of type {model_types}"
             )
         warn_if_model_expects_tokens(model, options.tokenized)
+        # JSON has the attention unless `--alignment none` leaves it out
         keep_attention = bool(alignment_form or plot or (as_json and alignment is None))
         translator = model.translator(options, n_best or 1, keep_attention)
         format_line = choose_format(n_best is not None, alignment_form, as_json)

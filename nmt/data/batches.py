@@ -47,7 +47,10 @@ class Batch:
 
     @property
     def positions(self) -> Tensor:
-        """Indices of words and end symbols, without padding, in the flattened target (T * B,). Waits for a GPU."""
+        """Indices of words and end symbols, without padding, in the flattened target (T * B,).
+
+        If the batch is on a GPU, this waits for the GPU, since the number of indices is not known before.
+        """
         return word_mask(self.target_lengths, len(self.target)).flatten().nonzero().squeeze(1)
 
     def tensors(self) -> tuple[Tensor, ...]:
@@ -214,8 +217,9 @@ def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterator[list[
     A batch has at most `batch_size` sentences, and at most 50 * `batch_size` words, padding included.
     """
     batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        padded_words = (len(batch) + 1) * lengths[index]  # the longest sentence comes last
+    shortest_first = sorted(range(len(lengths)), key=lambda index: lengths[index])
+    for index in shortest_first:
+        padded_words = (len(batch) + 1) * lengths[index]  # this sentence is the longest of the batch
         if batch and (len(batch) == batch_size or padded_words > batch_size * WORDS_PER_SENTENCE):
             yield batch
             batch = []

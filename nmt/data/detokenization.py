@@ -82,11 +82,14 @@ class Detokenizer:
 
     def __call__(self, tokens: Sequence[str]) -> str:
         """Return the text of one line, or "" for no tokens."""
+        # 1. hide symbols that Moses would attach to the wrong side, and apply the rules that it lacks
         line = self._hidden_symbol.sub(lambda match: _PLACEHOLDERS[match[0]], " ".join(tokens))
         for pattern, replacement in self._joins:
             line = pattern.sub(replacement, line)
         if self._has_whole_words and not line.isascii():
             line = _CJK_START.sub(_NO_CJK, line)
+
+        # 2. apply Moses' rules, bring the symbols back, and remove spaces that no language has
         text: str = self._moses.detokenize(line.split(), return_str=True, unescape=self._unescape)
         text = text.translate(_SYMBOLS)
         return text if text.isascii() else _WRONG_SPACE_PATTERN.sub("", text.replace(_NO_CJK, ""))
@@ -96,7 +99,7 @@ def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
     """Return the pattern of a currency symbol that belongs to the previous token."""
     # cents stand after their number in every language
     symbols = "[$€£¥¢]" if language in _LANGUAGES_WITH_TRAILING_CURRENCY else "¢"
-    # the symbol comes after a number, or not before one
+    # a token that comes after a number ("5 € par jour"), or that does not come before one ("des € par jour")
     return re.compile(rf"(?<!\S)(?:(?<=\d ){symbols}(?!\S)|{symbols}(?!\S| \d))")
 
 

@@ -38,7 +38,7 @@ def read_meta(folder: Path) -> Meta:
 
 
 def data_checksums(train: Meta, dev: Meta) -> dict[str, str]:
-    """Return the checksums of two bitexts and of their vocabularies, by their names in a model's summary."""
+    """Return the checksums of two bitexts and of their vocabularies, under the keys of a model's summary."""
     return {
         "train": train.sha256,
         "dev": dev.sha256,

@@ -41,10 +41,11 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
         self._alnum = frozenset(self.IsAlnum)
 
     def _add_letters(self) -> None:
-        """Add all letters and digits of Unicode to Moses' lists, also in the patterns that are made of these.
+        """Add all letters and digits of Unicode to Moses' lists, and to the patterns that contain these lists.
 
-        Moses takes the others for punctuation: joiners, vowel signs, and scripts that are newer than its lists. For
-        Chinese and Japanese, sacremoses takes punctuation for letters, so its lists of these languages are not used.
+        Moses takes letters outside of its lists for punctuation: joiners, vowel signs, and scripts that are newer than
+        the lists. For Chinese and Japanese, sacremoses takes punctuation for letters, so its lists of these languages
+        are not used.
         """
         moses = sacremoses.MosesTokenizer
         self.IsAlpha = moses.IsAlpha + list_characters(LETTER) + PLACEHOLDERS
@@ -53,10 +54,10 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
         alnum_ranges = format_ranges(self.IsAlnum, "\\U{:08x}")
 
         def extend_rule(rule: _Rule) -> _Rule:
-            pattern = (
-                rule[0].pattern.replace(moses.IsAlnum, alnum_ranges).replace(moses.IsAlpha, alpha_ranges)
-            )
-            return re.compile(pattern), rule[1]
+            pattern, replacement = rule
+            extended = pattern.pattern.replace(moses.IsAlnum, alnum_ranges)
+            extended = extended.replace(moses.IsAlpha, alpha_ranges)
+            return re.compile(extended), replacement
 
         self.PAD_NOT_ISALNUM = extend_rule(moses.PAD_NOT_ISALNUM)
         self.AGGRESSIVE_HYPHEN_SPLIT = extend_rule(moses.AGGRESSIVE_HYPHEN_SPLIT)

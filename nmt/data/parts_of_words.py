@@ -63,7 +63,7 @@ class PartsOfWords:
         self._compiled_unpaired = compile_pattern(_UNPAIRED)
 
     def hide(self, line: str) -> tuple[str, dict[str, str]]:
-        """Return a line with a placeholder, a letter, for each hidden part, and the parts by placeholder.
+        """Return a line with placeholders, which Moses takes for letters, and the part that each placeholder hides.
 
         Example: "O'Donnell" -> "O\U00100000Donnell", {"\U00100000": "'"}. An emoji has spaces around its placeholder.
         """
@@ -71,17 +71,19 @@ class PartsOfWords:
             return line, {}
 
         placeholders: dict[str, str] = {}  # part -> placeholder
-        pieces = []
-        end = 0
+        hidden_line = ""
+        position = 0  # in `line`, the end of the previous part
         for start, part in sorted(self._find_parts(line)):
-            if part not in placeholders and len(placeholders) == len(PLACEHOLDERS):
-                continue
-            placeholder = placeholders.setdefault(part, PLACEHOLDERS[len(placeholders)])
-            pieces += [line[end:start], placeholder if len(part) == 1 else f" {placeholder} "]
-            end = start + len(part)
-        return "".join([*pieces, line[end:]]), {
-            placeholder: part for part, placeholder in placeholders.items()
-        }
+            if part not in placeholders:
+                if len(placeholders) == len(PLACEHOLDERS):
+                    continue  # no placeholder is left, so this part is not hidden
+                placeholders[part] = PLACEHOLDERS[len(placeholders)]
+            placeholder = placeholders[part]
+            hidden_line += line[position:start]
+            hidden_line += placeholder if len(part) == 1 else f" {placeholder} "
+            position = start + len(part)
+        parts = {placeholder: part for part, placeholder in placeholders.items()}
+        return hidden_line + line[position:], parts
 
     def _find_parts(self, line: str) -> Iterator[tuple[int, str]]:
         """Yield the position and the text of each hidden part."""
@@ -90,7 +92,8 @@ class PartsOfWords:
         if not self._apostrophes_are_marks:
             return
 
-        # an apostrophe at a border of a word is a quotation mark if there is another one for it
+        # An apostrophe at the start of a word and a later one at the end of a word are quotation marks. Any other
+        # apostrophe is part of its word.
         open_quotes = []
         for match in self._compiled_unpaired.finditer(line):
             if match["opening"]:

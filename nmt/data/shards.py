@@ -63,7 +63,7 @@ def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line
     All shards are open at the same time; each compressed file takes about 3 MB of memory.
 
     Raises:
-        UserError: the shards do not have as many lines as those of one corpus.
+        UserError: the shards cannot be from one corpus, since one of them ends too early.
     """
     # take a block of each shard in turn, until a block is not full
     remaining_lines = [iter(shard) for shard in shards]
@@ -109,9 +109,9 @@ class ShardFiles:
     def __enter__(self) -> ShardFiles:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         self._stack.close()
         for path in self._paths:
-            if kind is None and not path.exists():
+            if error_type is None and not path.exists():
                 with line_writer(path):
                     pass  # a shard without lines has a file, too

@@ -56,11 +56,11 @@ class BytePairEncoder:
         """
         characters = set(word)
         unknown_characters = characters - self._rank.keys()
-        # A word that contains the mark could not be joined again.
+        # A word that contains the mark of a word's start would be joined to two words.
         if WORD_START in characters or WORD_START not in self._rank or unknown_characters == characters:
             return ()
-        is_unusual = unknown_characters or len(word) > MAX_WORD_CHARACTERS
-        if is_unusual and not UNSPACED_CHARACTER.search(word):
+        is_too_long = len(word) > MAX_WORD_CHARACTERS
+        if (unknown_characters or is_too_long) and not UNSPACED_CHARACTER.search(word):
             return ()
 
         # merge stretches of known characters, each with at most MAX_WORD_CHARACTERS

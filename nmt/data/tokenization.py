@@ -47,13 +47,12 @@ class Tokenizer:
         if self._parts_of_words is None:
             return self._tokenize_line(line)
 
-        # marks and emoji that Moses would cut from their words, or into pieces, come through its rules as letters
+        # Moses would cut some marks from their words, and emoji into pieces. So letters replace these parts meanwhile.
         line, hidden_parts = self._parts_of_words.hide(line)
         tokens = self._tokenize_line(line)
         for placeholder, part in hidden_parts.items():
-            tokens = tokens.replace(
-                placeholder, self._moses.escape_xml(part) if self._settings.escape else part
-            )
+            visible_part = self._moses.escape_xml(part) if self._settings.escape else part
+            tokens = tokens.replace(placeholder, visible_part)
         return tokens
 
     def _tokenize_line(self, line: str) -> str:
@@ -63,7 +62,7 @@ class Tokenizer:
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._tokenize_text(" ".join(words))
 
-        # tokenize each word between words that stand for its neighbours, so that few different contexts are cached
+        # tokenize each word between placeholders for its neighbours, so that few different contexts are cached
         word_tokens = []
         previous_word = ""
         for word, next_word in pairwise(words):
@@ -73,8 +72,8 @@ class Tokenizer:
         return " ".join(word_tokens)
 
     def _represent(self, next_word: str, word: str) -> str:
-        """Return the word that stands for `next_word`, which comes after `word`."""
-        if not word.endswith("."):
+        """Return a placeholder for `next_word`, which comes after `word`: the tokens of `word` are the same with it."""
+        if not word.endswith("."):  # only the rules for full stops look at the next word
             return _NEUTRAL
         if self._moses.islower(next_word[0]):
             return _LOWER
@@ -85,6 +84,7 @@ class Tokenizer:
         if self._moses.is_one_token(word):
             return word
         tokens = self._tokenize_text(f"{previous_word} {word} {next_word}".strip())
+        # cut off the neighbours: "A end . a" -> "end ."
         start = len(previous_word) + 1 if previous_word else 0
         end = len(tokens) - len(next_word) - 1 if next_word else len(tokens)
         return tokens[start:end]
@@ -136,7 +136,7 @@ class RawText:
         if UNKNOWN_WORD not in line:
             return self._tokenizer(line).split()
 
-        # hide [UNK] from Moses; l' [UNK] is l'[UNK], as any other word after an elision
+        # hide [UNK] from Moses; l' [UNK] becomes l'[UNK], since other words have no space after an elision
         if self._language in ("fr", "it"):
             line = _SPACE_AFTER_ELISION.sub("", line)
         tokens = self._tokenizer(line.replace(UNKNOWN_WORD, _UNKNOWN_LETTER))

@@ -59,7 +59,7 @@ class Vocabulary(ABC):
 
     @abstractmethod
     def __contains__(self, word: object) -> bool:
-        """Return whether a word of a text is known: it has ids, and is not the name of a special symbol."""
+        """Return whether a word of a text is known. The names of special symbols are not."""
 
     @abstractmethod
     def segment(self, tokens: Iterable[str]) -> list[str]:
@@ -183,14 +183,15 @@ def select_most_frequent_words(counts: Mapping[str, int], max_words: int) -> lis
 
     The names of special symbols are not words of a text.
     """
-    words = (item for item in counts.items() if item[0] not in SPECIALS)
-    return heapq.nsmallest(max_words, words, key=lambda item: (-item[1], item[0]))
+    word_counts = [(word, count) for word, count in counts.items() if word not in SPECIALS]
+    # highest count first, then by word
+    return heapq.nsmallest(max_words, word_counts, key=lambda entry: (-entry[1], entry[0]))
 
 
 def compute_size_without_specials(words: int, specials_included: bool) -> int:
-    """Return how many of a number of words are not special symbols.
+    """Return the size of a vocabulary without its special symbols, given its size as a setting has it (`words`).
 
-    With `specials_included`, two of them are special symbols. Raises a UserError if no word is left.
+    `specials_included`: whether `words` counts the special symbols. Raises a UserError if no word is left.
     """
     size = words - len(SPECIALS) if specials_included else words
     if size < 1:

@@ -353,14 +353,14 @@ class Beams:
         become better than the `n_best` finished ones: further words only decrease log-probabilities, so the result is
         the same.
         """
-        at_limit = step + 1 >= self.max_steps
+        is_at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
-            return at_limit
+            return is_at_limit
         new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of the hypotheses that finish now
         finished_scores = torch.cat([self.finished_scores, new_scores], dim=1)
         self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values  # best first
         # `self.scores` is -inf for hypotheses that are not active
-        return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
+        return is_at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
 
 
 # --- from the last word back to the first -----------------------------------------------------------------------------
@@ -430,7 +430,7 @@ class BackPointers:
             slot = int(self.parents[step, row, slot])
             weights = self.attention[step]
             if weights is not None:
-                # attention lies at the slot of the parent, and has rows for the sentences still in the batch alone
+                # a row for each sentence that is still in the batch, with the attention of the parents
                 active_row = np.searchsorted(self.batch_indices[step], row)
                 attention.append(weights[active_row, slot])
 

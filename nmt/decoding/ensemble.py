@@ -24,16 +24,16 @@ from nmt.settings.decoding import Average
 class EnsembleEncoded(Encoded):
     """B sentences as encoded by each of E models."""
 
-    by_model: list[Encoded]
+    encodings: list[Encoded]
 
     @property
     def tensor(self) -> Tensor:
         """See `Encoded.tensor`."""
-        return self.by_model[0].tensor
+        return self.encodings[0].tensor
 
     def select(self, rows: Tensor) -> EnsembleEncoded:
         """Return the sentences at `rows`."""
-        return EnsembleEncoded([encoded.select(rows) for encoded in self.by_model])
+        return EnsembleEncoded([encoding.select(rows) for encoding in self.encodings])
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Ensemble:
     def start_search(self, encoded: EnsembleEncoded) -> EnsembleState:
         """Return the `DecoderState` of a search over encoded sentences."""
         states = []
-        for model, encoded_by_model in zip(self.models, encoded.by_model, strict=True):
-            states.append(model.start_search(encoded_by_model))
+        for model, encoding in zip(self.models, encoded.encodings, strict=True):
+            states.append(model.start_search(encoding))
         return EnsembleState(states, self.average)
 
 

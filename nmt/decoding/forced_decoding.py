@@ -68,12 +68,12 @@ def score_translations(
         average: whether an ensemble averages probabilities or their logarithms.
     """
 
-    def score_batch(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
+    def score_pairs(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
         return Scorer(models, sources, average).score_batch(list(enumerate(targets)), keep_attention)
 
     lengths = [max(len(source), len(target)) for source, target in pairs]
-    return map_in_batches(score_batch, pairs, lengths, batch_size)
+    return map_in_batches(score_pairs, pairs, lengths, batch_size)
 
 
 class Scorer:
@@ -113,7 +113,7 @@ class Scorer:
         mean_weights = compute_mean_attention(attention_list)
         attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
 
-        # 3. the scores of each sentence. `positions` counts through (T, B), so position p belongs to sentence p % B.
+        # 3. the scores of each sentence: position p of the flattened (T, B) belongs to sentence p % B
         sentence_of_position = batch.positions.cpu().numpy() % len(batch)
         word_scores = []
         for column, (row, target) in enumerate(targets):
@@ -143,19 +143,20 @@ def to_word_scores(
     Args:
         model: the model, or any of an ensemble.
         source: the words of the source.
-        word_starts: the index of the first id of each word, then the end symbol's if it was written.
-        scores: the log-probabilities of the ids, then the end symbol's if it was written.
+        word_starts: the index of the first id of each word, then the index of the end symbol if it was written.
+        scores: the log-probabilities of the ids, then that of the end symbol if it was written.
         attention: the attention, a row for each of these scores and a column for each id of the source. Rows and
             columns of padding may follow. None if there is no attention.
     """
-    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, to which the last start belongs
+    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, which is the last start
     source_starts = model.source_vocabulary.word_start_indices(source)
     source_steps = source_starts[-1] + 1
     if not model.run.architecture.source_eos:
         source_steps = source_starts.pop()
     if attention is not None:
         attention = attention[: len(scores), :source_steps]  # without padding
-    if not (model.source_vocabulary.has_subwords or model.target_vocabulary.has_subwords):
+    has_subwords = model.source_vocabulary.has_subwords or model.target_vocabulary.has_subwords
+    if not has_subwords:
         return WordScores(scores, attention)
 
     # 2. sums over the units of each word: word i has the units from starts[i] to starts[i + 1]. If a unit that is only
@@ -188,7 +189,7 @@ def compute_word_log_probabilities(
     words, positions = batch.target.flatten(), batch.positions
     start = 0
     for decoder_values, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
-        # The positions of this block, without padding: those from `start` to `end` of the flattened T * B.
+        # the positions of this block, from `start` to `end` of the flattened T * B, without padding
         end = start + decoder_values[0].shape[:2].numel()  # the values are (steps, B, ...) each
         block_positions = positions[(positions >= start) & (positions < end)]
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]

@@ -82,7 +82,7 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
     line_count = 0
     for number, text in enumerate(read_lines(source)):
         tokens = split_words(text)
-        # Lists in Moses' format have no source.
+        # The source of a list in Moses' format is empty.
         if next_list and next_list.number == number and next_list.source in ([], tokens):
             yield replace(next_list, source=tokens)
             next_list = next(lists, None)
@@ -105,15 +105,15 @@ def _make_order_error(path: Path, source: Path, number: int, next_list: NBestLis
 
 def _read_json_lists(path: Path) -> Iterator[NBestList]:
     """Yield the n-best lists of translations written by `nmt test-set decode`."""
-    for record in read_translations(path):
-        if not record.n_best:
+    for sentence in read_translations(path):
+        if not sentence.n_best:
             raise UserError(
-                f"{path}: sentence {record.line} has no n-best list; expected what `nmt test-set decode` writes"
+                f"{path}: sentence {sentence.line} has no n-best list; expected what `nmt test-set decode` writes"
             )
         entries = []
-        for translation in record.n_best:
-            entries.append(NBestEntry(" ".join(translation.target), translation.log_probability))
-        yield NBestList(record.line, record.source, entries)
+        for hypothesis in sentence.n_best:
+            entries.append(NBestEntry(" ".join(hypothesis.target), hypothesis.log_probability))
+        yield NBestList(sentence.line, sentence.source, entries)
 
 
 def _read_moses_lists(path: Path) -> Iterator[NBestList]:

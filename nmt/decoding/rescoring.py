@@ -72,7 +72,7 @@ class Rescorer:
             for text in texts:
                 hypotheses[row, text] = split_words(text)
 
-        # 2. score these
+        # 2. score them
         scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
             partial(scorer.score_batch, keep_attention=False),

@@ -113,24 +113,25 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     Each piece is cut from the longest start of the line that is not too long: after a punctuation mark in its second
     half or, if there is none, at its end. A longer clause without spaces is split as well.
     """
-    remaining_words: list[str] = []
+    short_words: list[str] = []
     for word in words:
-        remaining_words += (
-            [word] if count_letters_or_word(word) <= max_words else _split_clause(word, max_words)
-        )
-    lengths = [count_letters_or_word(word) for word in remaining_words]
+        if count_letters_or_word(word) <= max_words:
+            short_words.append(word)
+        else:
+            short_words += _split_clause(word, max_words)
+    lengths = [count_letters_or_word(word) for word in short_words]
 
     pieces: list[list[str]] = []
     start = 0
-    while start < len(remaining_words):
+    while start < len(short_words):
         end, length = start, 0
         # a piece has at least one word: a grapheme may have more letters than max_words
         while end < len(lengths) and (end == start or length + lengths[end] <= max_words):
             length += lengths[end]
             end += 1
         if end < len(lengths):
-            end = start + _find_end(remaining_words[start:end])
-        pieces.append(remaining_words[start:end])
+            end = start + _find_end(short_words[start:end])
+        pieces.append(short_words[start:end])
         start = end
     return pieces
 
@@ -146,7 +147,7 @@ def _split_clause(clause: str, max_letters: int) -> list[str]:
 
 
 def _find_end(words: Sequence[str]) -> int:
-    """Return the number of words of a piece: up to a punctuation mark in the second half of `words`, or all.
+    """Return the number of words of a piece: all up to the last punctuation mark in the second half, or all `words`.
 
     A full stop is preferred to a semicolon, and a semicolon to a comma.
     """

@@ -137,7 +137,7 @@ def make_translation(
 
 
 def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
-    """Return the tokens. Each [UNK] is replaced by the source word to which it has most attention, a matrix (T, S)."""
+    """Return the tokens, each [UNK] replaced by the source word to which it has most attention. `attention`: (T, S)."""
     new_tokens = []
     for token, weights in zip(tokens, attention, strict=True):
         new_tokens.append(source[int(weights.argmax())] if token == UNKNOWN_WORD else token)
@@ -231,6 +231,7 @@ class TextTranslator:
         for line, pieces in zip(lines, pieces_by_line, strict=True):
             hypotheses_by_piece = hypotheses_of_pieces[start : start + len(pieces)]
             start += len(pieces)
+            # [[a1, a2], [b1, b2]] -> [(a1, b1), (a2, b2)]
             hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
             if not pieces:
                 hypotheses_by_rank = [()]  # a line without words has one empty translation

@@ -91,7 +91,10 @@ def link_by_attention(alignment: Sequence[list[float]], source_words: int, targe
 
 def link_diagonal(source_words: int, target_words: int) -> set[Link]:
     """Return the links of each target word to the source word on the diagonal of the matrix."""
-    return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words) if source_words}
+    if not source_words:
+        return set()
+    # the middle of target word j, scaled to the length of the source
+    return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words)}
 
 
 def link_same_position(source_words: int, target_words: int) -> set[Link]:

@@ -53,11 +53,9 @@ def choose_tokenizer(references: Iterable[str]) -> str:
         letters["all"] += len(_LETTER.findall(line))
     if 2 * letters["unspaced"] <= letters["all"]:
         return "13a"
-    return (
-        "zh"
-        if letters["chinese"] > 20 * letters["kana"] and 2 * letters["chinese"] > letters["unspaced"]
-        else "char"
-    )
+    # Japanese has Chinese characters, too, but also many kana
+    is_chinese = letters["chinese"] > 20 * letters["kana"] and 2 * letters["chinese"] > letters["unspaced"]
+    return "zh" if is_chinese else "char"
 
 
 _LETTER, _CHINESE, _KANA = (
@@ -140,7 +138,7 @@ class BleuCounts:
 
 def corpus_bleu(counts: Iterable[BleuCounts]) -> float:
     """Return BLEU, from 0 to 100, of at least one sentence."""
-    columns = zip(*(sentence.row for sentence in counts), strict=True)
+    columns = zip(*(sentence.row for sentence in counts), strict=True)  # one for each of the ten counts
     return round(compute_bleu([sum(column) for column in columns]), _DIGITS)
 
 

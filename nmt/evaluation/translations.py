@@ -31,6 +31,7 @@ def split_words(text: str) -> list[str]:
 
 
 def _split_if_text(value: object) -> object:
+    """Return the words of a text. Any other value, such as a list of words, is returned as it is."""
     return split_words(value) if isinstance(value, str) else value
 
 

@@ -45,9 +45,9 @@ def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
 
 
 def open_zstd_writer(file: IO[bytes]) -> Any:
-    """Return a file that writes to an open one, compressed with zstd: with checksums, without name or time."""
+    """Return a writer that compresses bytes with zstd into an open file. Checksums are written, but no name or time."""
     zstd_file = zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
-    zstd_file.write(b"")  # makes a zstd stream also of a file to which nothing is written
+    zstd_file.write(b"")  # so that a file to which nothing else is written is a zstd stream, too
     return zstd_file
 
 
@@ -62,9 +62,10 @@ COMPRESSED = tuple(_WRITERS)
 
 
 def compress(file: IO[bytes], suffix: str) -> AbstractContextManager[IO[bytes]]:
-    """Return a context with a file whose bytes are compressed, as the suffix says, and written to an open file.
+    """Return a context manager with a writer that compresses bytes into an open file.
 
-    Equal bytes give equal compressed bytes, since no name and no time is written.
+    The suffix selects the format; with any other suffix, bytes are written as they are. Equal bytes give equal
+    compressed bytes, since no name and no time is written.
     """
     return _WRITERS.get(suffix, nullcontext)(file)
 

@@ -126,12 +126,12 @@ def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
     parent.mkdir(parents=True, exist_ok=True)
     host_id = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
-        # names are PREFIX HOST-PROCESS-RANDOM SUFFIX
-        owner = re.match("([0-9a-f]{8})-([0-9]+)-", path.name.removeprefix(prefix))
+        # names are PREFIX HOST-PROCESS-RANDOM SUFFIX, such as ".dev.en." "5d41402a-4711-9f86d081" ".part.en"
+        owner = re.match("(?P<host>[0-9a-f]{8})-(?P<process>[0-9]+)-", path.name.removeprefix(prefix))
         with suppress(FileNotFoundError):  # another process may remove it at the same time
             # The process of another machine is taken for dead if it has written nothing for a day.
-            if owner and owner[1] == host_id:
-                is_used = process_exists(int(owner[2]))
+            if owner and owner["host"] == host_id:
+                is_used = process_exists(int(owner["process"]))
             else:
                 is_used = time.time() - path.stat().st_mtime < _SECONDS_PER_DAY
 

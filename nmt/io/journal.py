@@ -43,7 +43,7 @@ class Journal:
         self._part_start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
-        """Read the results in the file. Return the number of bytes of its complete lines; 0 if it is another job's."""
+        """Read the results in the file. Return the number of bytes of its complete lines, or 0 for a different job."""
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
@@ -70,7 +70,7 @@ class Journal:
         line = json.dumps([number, result, seconds], ensure_ascii=False)
         self._write(line.encode() + b"\n")
         # keep the result as a resumed job reads it: tuples become lists
-        _, self.results[number], _ = json.loads(line)
+        self.results[number] = json.loads(line)[1]
         self.seconds += seconds
         self._part_start_time = time.monotonic()
 

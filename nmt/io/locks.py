@@ -124,7 +124,10 @@ class Heartbeat(threading.Thread):
         self.stopped, self.taken_over = threading.Event(), threading.Event()
 
     def run(self) -> None:
-        """Renew the time of the lock regularly. Only failures for `MAX_SILENCE_SECONDS` lose the folder."""
+        """Renew the time of the lock every `HEARTBEAT_SECONDS`.
+
+        If this fails for `MAX_SILENCE_SECONDS`, other machines may take the folder over.
+        """
         success_time = time.monotonic()
         while not self.stopped.wait(HEARTBEAT_SECONDS) and not self.is_lost():
             try:
@@ -169,7 +172,7 @@ class _Attempt:
             if lock != self._previous_lock:  # a change since the last call is a heartbeat
                 self.heard_heartbeat = self._previous_lock is not None
                 self._previous_lock, self._unchanged_since = lock, time.monotonic()
-            content = lock[0]
+            content, _ = lock
             is_silent = time.monotonic() - self._unchanged_since >= MAX_SILENCE_SECONDS
             if not is_silent and not _parse_holder(content).is_dead:
                 return None
@@ -268,6 +271,7 @@ def open_exclusively(path: Path) -> BinaryIO:
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError), ExitStack() as stack:
+            # the stack closes the file at the end of this block, unless the file is returned
             file = stack.enter_context(path.open("a+b"))
             if not try_lock(file.fileno()):
                 click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
@@ -275,5 +279,5 @@ def open_exclusively(path: Path) -> BinaryIO:
 
             # The other process may have deleted the file, and even its folder. Then open it anew.
             if os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                stack.pop_all()  # so that the file stays open
+                stack.pop_all()
                 return file

@@ -23,6 +23,7 @@ def print_warning(message: str) -> None:
 
 
 def _print_lines(start: str, color: str, message: str) -> None:
+    """Print the lines of a message, each after `start` ("error: "), which alone is in color."""
     stream = sys.stderr
     if stream is None:  # it is closed
         return

@@ -73,7 +73,8 @@ def record_failure(message: str) -> None:
     """Record the error with which the current job ends."""
     path = _current_progress_path()
     if path:
-        write_progress(replace(read_progress(path) or JobProgress(), error=message))
+        progress = read_progress(path) or JobProgress()
+        write_progress(replace(progress, error=message))
 
 
 def write_progress(progress: JobProgress) -> None:
@@ -88,10 +89,11 @@ def write_progress(progress: JobProgress) -> None:
 
 def _current_progress_path() -> Path | None:
     """Return the path of the current job's progress file, or None outside of the workflow."""
-    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))  # the name may be in quotes, as in a shell
-    if len(words) != 1:
+    # the name may be in quotes, as in a shell
+    log_names = shlex.split(os.environ.get(LOG_VARIABLE, ""))
+    if len(log_names) != 1:
         return None
-    log = Path(words[0])
+    log = Path(log_names[0])
     return progress_path(log) if log.suffix == ".log" and log.parent.is_dir() else None
 
 
@@ -145,10 +147,10 @@ class Progress:
         elif time.monotonic() - self._report_time >= LOG_SECONDS:
             self._report()
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-        if kind is None:
+        if error_type is None:
             self._report()
 
     def _report(self) -> None:

@@ -59,9 +59,9 @@ def describe_environment() -> dict[str, Any]:
 
 
 def describe_processor() -> dict[str, Any]:
-    """Return the model of the CPU, and what decides its kernels and so the last digits of results.
+    """Return the model of the CPU, and what decides which kernels compute, and so the last digits of results.
 
-    The level that PyTorch has chosen is there only if this process uses PyTorch.
+    `torch_level`, the instructions that PyTorch has chosen, is left out if this process has not imported PyTorch.
     """
     description: dict[str, Any] = {
         "model": cpu_model(),
@@ -204,6 +204,6 @@ _MAX_LINE_CHARACTERS = 300
 
 
 def last_output_line(output: str) -> str:
-    """Return the last line of a program's output that is not empty, shortened to its end."""
+    """Return the last line of a program's output, or the end of this line if it is long. Empty lines do not count."""
     lines = output.strip().split("\n")
     return lines[-1].strip()[-_MAX_LINE_CHARACTERS:] or "no output"

@@ -261,11 +261,14 @@ def pair_lines(
     source_iterator, target_iterator = iter(source_lines), iter(target_lines)
     for pair_count, (source_line, target_line) in enumerate(zip_longest(source_iterator, target_iterator)):
         if source_line is None or target_line is None:
-            rest = source_iterator if target_line is None else target_iterator
-            longer_count = pair_count + 1 + sum(1 for _ in rest)
-            counts = (longer_count, pair_count) if target_line is None else (pair_count, longer_count)
+            # one file has ended: count the lines that are left in the other one
+            source_count = target_count = pair_count
+            if target_line is None:
+                source_count += 1 + sum(1 for _ in source_iterator)
+            else:
+                target_count += 1 + sum(1 for _ in target_iterator)
             raise UnevenSidesError(
-                f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; both sides need as many lines"
+                f"{source} has {source_count:,} lines, {target} {target_count:,}; both sides need as many lines"
             )
         yield source_line, target_line
 

@@ -98,7 +98,9 @@ class AttentionScan(torch.autograd.Function):
         annotation_terms = backend.product(annotations, C_all)  # (B, S, 3N)
         padding = padding.contiguous()
         # Steps are compiled for training only. Batches of a development set have many sizes, each with code of its own.
-        ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
+        if not any(ctx.needs_input_grad):
+            backend = backend.unfused()
+        ctx.backend = backend
 
         states[0] = start
         for t in range(T):

@@ -291,7 +291,7 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate. Return the candidate's, (..., B, N)."""
+    """Fill the columns of `grad_projected` for z and the candidate. Return those of the candidate, (..., B, N)."""
     N = state.shape[-1]
     z = gates[..., :N]  # the update gate
 
@@ -325,7 +325,7 @@ def write_reset_gradient(
 def compute_recurrent_gradients(
     backend: Backend, states: Tensor, gates: Tensor, grad_projected: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of the recurrent weights: of both gates', (..., N, 2N), and of the candidate's, (..., N, N).
+    """Return the gradients of the recurrent weights of both gates, (..., N, 2N), and of the candidate, (..., N, N).
 
     Each is one matrix product over P positions, which are all steps of all sentences.
 

@@ -212,12 +212,13 @@ def select_pairs(
     """
     rows = map_array(scores, np.int32)
     line_numbers = compute_global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
-    is_selected = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())  # for each pair
+    selection = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())  # a bool for each pair
 
     pair_count = 0
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
         for pair in read_pairs(sides[0], sides[1], progress):
-            yield pair if next(is_selected, False) else ("", "")  # False if there are too few scores
+            is_selected = next(selection, False)  # False if there are too few scores
+            yield pair if is_selected else ("", "")
             pair_count += 1
     if pair_count != len(rows):
         raise UserError(

@@ -71,15 +71,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @model_serializer(mode="wrap")
-    def _omit_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Return the values to write, without optional keys that have their default value."""
-        written_values = {}
-        for key, value in write(self).items():
+        serialized_values = {}
+        for key, value in serialize(self).items():
             field = type(self).model_fields[key]
             default = field.get_default(call_default_factory=True)
             if field.is_required() or getattr(self, key) != default:
-                written_values[key] = value
-        return written_values
+                serialized_values[key] = value
+        return serialized_values
 
 
 FlatSettings = dict[str, Any]
@@ -196,6 +196,7 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
             return "no key of this block"
         return f"unknown key{suggest_name(key, sorted(known_keys))}"
 
+    # "Input should be a valid string" -> "found 3, expected a valid string"; other messages stay as they are
     message = detail["msg"].removeprefix("Value error, ")
     expectation = message.removeprefix("Input should be ")
     separator = "; " if expectation == message else ", expected "
@@ -203,7 +204,7 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value of YAML as a short text of one line."""
+    """Return a value of a settings file as a short text of one line."""
     return "null" if value is None else shorten(repr(value))
 
 
@@ -211,6 +212,7 @@ def shorten(text: str, max_length: int = SHOWN_CHARACTERS) -> str:
     """Return text in one line without control characters. If it is longer than `max_length`, its middle is left out."""
     if len(text) > max_length:
         text = f"{text[: max_length // 2]}...{text[-max_length // 4 :]}"
+    # `repr` returns the escape of a character in quotes, which are cut off: "'\\n'" -> "\\n"
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 

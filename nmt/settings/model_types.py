@@ -88,7 +88,7 @@ class ModelType:
 
     architecture: the class of its settings.
     weights_per_square: number of weights of encoder and decoder, divided by the square of `hidden_units`, if the other
-    sizes are in the paper's proportions. For deep LSTMs, it is the number of each layer.
+    sizes are in the paper's proportions. For deep LSTMs, it is the number per layer.
     description, paper: text for a model's card.
     has_attention: whether it aligns. makes_trees: whether it reads a sentence as a tree. runs_in_browser: whether the
     playground computes it.
@@ -105,14 +105,14 @@ class ModelType:
     def estimate_weights(self, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int]) -> int:
         """Return the number of weights of a model, accurate to about a tenth, without building it."""
         if isinstance(architecture, LSTMArchitecture):
-            layers, output_inputs = architecture.layers, architecture.hidden_units
+            layers, output_layer_inputs = architecture.layers, architecture.hidden_units
         else:
-            layers, output_inputs = 1, architecture.maxout_units
+            layers, output_layer_inputs = 1, architecture.maxout_units
         recurrent_weights = layers * self.weights_per_square * architecture.hidden_units**2
 
         source_words, target_words = vocabulary_sizes
-        embeddings = (source_words + target_words) * architecture.embedding_size
-        return round(embeddings + recurrent_weights + output_inputs * target_words)
+        embedding_weights = (source_words + target_words) * architecture.embedding_size
+        return round(embedding_weights + recurrent_weights + output_layer_inputs * target_words)
 
 
 BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
@@ -160,5 +160,8 @@ MODEL_TYPES_IN_BROWSER = tuple(name for name, entry in MODEL_TYPES.items() if en
 
 
 def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:
-    """Return the architecture of a model type. Without a valid type, return `values`: another error names the type."""
+    """Return the architecture of a model type, with these values.
+
+    If the type is None because it is invalid, return `values` as they are: a different error names the type.
+    """
     return values if model_type is None else MODEL_TYPES[model_type].architecture.model_validate(values)

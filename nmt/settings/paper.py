@@ -23,7 +23,7 @@ def add_run_defaults(values: dict[str, Any]) -> dict[str, Any]:
     model = values.get("model", model_type)
     defaults = PAPER["run"] | {"model_type": model_type, "model": model, "label": model}
     if model_type in MODEL_TYPES:
-        # Other model types do not have all keys of RNNsearch.
+        # The paper's values are those of RNNsearch. Other model types lack some of these keys.
         known_keys = MODEL_TYPES[model_type].architecture.model_fields.keys()
         architecture = defaults["architecture"]
         defaults["architecture"] = {key: architecture[key] for key in architecture.keys() & known_keys}

@@ -168,7 +168,7 @@ class ModelRun(Settings):
     training: Training
 
     def fingerprint_fields(self) -> dict[str, Any]:
-        """Return the settings that decide the weights after each update: neither names nor the training's end."""
+        """Return the settings that decide the weights after each update, without names and the end of the training."""
         values = self.model_dump(exclude={"model", "label", "sample_seed", "continue_from", "training"})
         values["training"] = self.training.model_dump(exclude=RECORDING_KEYS | ENDING_KEYS | COMPUTING_KEYS)
         return values
@@ -178,7 +178,7 @@ class ModelRun(Settings):
         return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=ENDING_KEYS)}
 
     def summary_fields(self) -> dict[str, Any]:
-        """Return the settings that the summary of a training repeats, by their names there."""
+        """Return the settings that the summary of a training repeats. The keys are those of the summary."""
         return {
             "model": self.model,
             "label": self.label,

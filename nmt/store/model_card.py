@@ -36,9 +36,9 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
     summary = read_json(folder / SUMMARY)
     settings = read_json(folder / SETTINGS)
     corpora = corpora or CorpusInfo()
-    files = f"{folder}: summary.json, settings.json or the scores"
+    location = f"{folder}: summary.json, settings.json or the scores"
     with errors_as_user_error(
-        files, KeyError, TypeError, AttributeError, remedy="expected what this version writes"
+        location, KeyError, TypeError, AttributeError, remedy="expected what this version writes"
     ):
         card = format_card(summary, settings, corpora, scores)
     write_text(folder / MODEL_CARD, card)
@@ -80,6 +80,7 @@ def format_training(summary: dict[str, Any], settings: dict[str, Any], corpora: 
         base=summary["continue_from"] or "",
         code_version=format_version(summary["made_with"]["code"]),
     )
+    # a row without a value is "| Development text |  |"
     return "\n".join(row for row in table.splitlines() if not row.endswith("|  |"))
 
 

@@ -30,7 +30,7 @@ RELEASED_FILES = (MODEL_CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TAR
 def write_text_settings(folder: Path, settings: TextSettings) -> None:
     """Write the settings for raw text into the folder of a finished model.
 
-    This step is not part of training: it changes no weight, and also works for models trained before.
+    This step is not part of the training: it changes no weight, and also works for models that were trained long ago.
     """
     check_model_folder(folder)
     write_json(folder / TEXT_SETTINGS, settings.model_dump())

@@ -38,7 +38,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
             permissions = temporary_path.stat().st_mode
             try:
                 save_file(cpu_tensors, temporary_path, entries)
-            except SafetensorError as error:  # has the text of the system's error
+            except SafetensorError as error:  # its text contains the error of the system
                 raise UserError(f"{path}: cannot be written ({error}); make room and run again") from None
             temporary_path.chmod(permissions)
         else:

@@ -63,16 +63,16 @@ def load_models(
     threads: int,
     precision: Precision | None = None,
     matmul_library: Literal["auto", "torch"] = "torch",
-    announced: bool = True,
+    announce: bool = True,
 ) -> list[TrainedModel]:
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
-    For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `matmul_library`, see
+    For `device` and `announce`, see `nmt.backend.device.choose_device`; for `precision` and `matmul_library`, see
     `load_model`. Raises a UserError if the models do not fit together (`check_compatible`).
     """
     make_deterministic(threads)
     keep_freed_memory()
-    torch_device = choose_device(device, announced)
+    torch_device = choose_device(device, announce)
     models = [load_model(folder, torch_device, precision, matmul_library) for folder in folders]
     check_compatible(models)
     return models
@@ -139,7 +139,7 @@ def load_model(
 
 
 def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
-    """Read the source and target vocabulary of a model. Raise a UserError if it was trained with others."""
+    """Read the source and target vocabulary of a model. Raise a UserError if these were replaced after the training."""
     check_model_folder(folder)
     source = Vocabulary.read(folder / SOURCE_VOCABULARY)
     target = Vocabulary.read(folder / TARGET_VOCABULARY)

@@ -51,7 +51,7 @@ class LogWindow:
         }
 
     def compute_speed(self) -> dict[str, float]:
-        """Return the words per second of both sides, as a line of the history has them."""
+        """Return the words per second of both sides, for a line of the history."""
         seconds = max(self.seconds, 1e-9)
         return {
             "source_words_per_second": self.source_words / seconds,
@@ -89,7 +89,7 @@ class Counters:
         """
         try:
             log_window = LogWindow(**record["log_window"])
-            return cls(**record | {"log_window": log_window})
+            return cls(**{**record, "log_window": log_window})
         except (KeyError, TypeError):
             raise UserError(
                 "a different version of nmt began this training, and only that version can continue it"

@@ -112,20 +112,20 @@ class GraphedUpdates:
             self._captured_updates[shape] = self._capture(self.update, batch)
 
         # copy the batch into the memory that the graph reads
-        captured = self._captured_updates[shape]
-        for graph_tensor, tensor in zip(captured.batch.tensors(), batch.tensors(), strict=True):
+        captured_update = self._captured_updates[shape]
+        for graph_tensor, tensor in zip(captured_update.batch.tensors(), batch.tensors(), strict=True):
             graph_tensor.copy_(tensor, non_blocking=True)
-        captured.graph.replay()
+        captured_update.graph.replay()
 
     def _capture(self, update: Callable[[Batch], object], batch: Batch) -> CapturedUpdate:
-        """Capture an update as a graph. It does not run before its replay."""
-        captured = CapturedUpdate(torch.cuda.CUDAGraph(), batch.to(self.device))
+        """Capture an update as a graph. The update does not run before the graph is replayed."""
+        graph, graph_batch = torch.cuda.CUDAGraph(), batch.to(self.device)
         # Calls that a capture forbids are errors in this thread only: the prefetching thread pins memory meanwhile.
         with torch.cuda.graph(
-            captured.graph, pool=self._memory_pool, stream=self._stream, capture_error_mode="thread_local"
+            graph, pool=self._memory_pool, stream=self._stream, capture_error_mode="thread_local"
         ):
-            update(captured.batch)
-        return captured
+            update(graph_batch)
+        return CapturedUpdate(graph, graph_batch)
 
     def _limit_queue(self) -> None:
         """Wait for the oldest update in the GPU's queue if the queue is full."""

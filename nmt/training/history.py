@@ -162,7 +162,8 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
     """Return the updates per second between lines, or None if it is not known.
 
-    Where an update took many times as long as usual, the machine has slept, or the process was stopped.
+    Intervals in which updates took many times as long as usual are left out, since the machine has slept, or the
+    process was stopped.
     """
     intervals: list[tuple[int, float]] = []
     for line, next_line in pairwise(lines):
@@ -172,7 +173,8 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
     if not intervals:
         return None
     usual_seconds = median(seconds / updates for updates, seconds in intervals)
-    intervals = [(n, seconds) for n, seconds in intervals if seconds / n < PAUSE_FACTOR * usual_seconds]
+    max_seconds = PAUSE_FACTOR * usual_seconds
+    intervals = [(updates, seconds) for updates, seconds in intervals if seconds / updates < max_seconds]
     return sum(updates for updates, _ in intervals) / sum(seconds for _, seconds in intervals)
 
 

@@ -176,7 +176,7 @@ class Adam(Optimizer):
             gradients,
             averages,
             square_averages,
-            [],
+            [],  # the largest square averages, which only amsgrad needs
             step_counts,
             lr=self.learning_rate,
             beta1=0.9,
@@ -290,7 +290,8 @@ class Adadelta(Optimizer):
         averages: the two tensors of `AVERAGES` by name. fuse: whether compiled code is used.
         """
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
-        square_average, step_average = (averages[name].view(-1) for name in AVERAGES)
+        square_average = averages["square_average"].view(-1)
+        step_average = averages["step_average"].view(-1)
         rate: float | Tensor = self.learning_rate
         # without compiled code, a CPU keeps the intermediate results of a block in its cache
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
@@ -338,7 +339,7 @@ def apply_adadelta(
     weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
-    """Update flat tensors in place by the equations of Adadelta, which its class shows.
+    """Update flat tensors in place by the equations of the class `Adadelta`.
 
     square_average, step_average: E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
     """

@@ -234,10 +234,10 @@ class Trainer:
         """Begin where a different run has ended. Raises a UserError if its settings or its text were different."""
         checkpoint = read_checkpoint(final_state)
 
-        # Both runs must have the same inputs, but for what each of them begins with.
+        # Both runs must have the same inputs, except for the models with whose weights they begin.
         base_inputs: FlatSettings = checkpoint.record["facts"]
-        beginnings = frozenset({"base", "data.initial_weights"})
-        changes = describe_differences(base_inputs, self.training_inputs, ignore=beginnings)
+        model_keys = frozenset({"base", "data.initial_weights"})
+        changes = describe_differences(base_inputs, self.training_inputs, ignore=model_keys)
         if changes:
             raise RecurringError(
                 f"{final_state}: {changes}; a training continues with the settings and text of its base"
@@ -266,9 +266,12 @@ class Trainer:
         counters, patience = self.counters, self.settings.patience
         is_past_end = counters.update > self.max_updates
         if patience is not None and counters.most_validations_without_gain >= patience:
-            # A run that has just used up its patience is at its end, not past it.
-            has_just_ended = counters.most_reached_at == counters.update
-            is_past_end |= counters.most_validations_without_gain > patience or not has_just_ended
+            # A run that has used up its patience by its last update is at its end, not past it.
+            is_at_end = (counters.most_validations_without_gain, counters.most_reached_at) == (
+                patience,
+                counters.update,
+            )
+            is_past_end = is_past_end or not is_at_end
         if is_past_end:
             raise PastTheEnd(
                 f"{self.state_folder}: the training in it is already beyond the end that the settings ask for"
@@ -329,8 +332,8 @@ class Trainer:
     def _record_end(self) -> None:
         """Complete the history at the end of the run, and score the last weights, since they may be the best.
 
-        This is for the finished model alone. The checkpoint before it does not have it, so that a run which is made
-        longer later is the same as one that had this length from the start.
+        This is for the finished model alone. It comes after the last checkpoint, so that a run which is made longer
+        later is the same as a run that had this length from the start.
         """
         if self.counters.log_window.updates:
             self._log_updates()
@@ -369,7 +372,7 @@ class Trainer:
 
     def _check_finite(self) -> None:
         """Raise an error if gradients were not finite, unless the settings say to continue."""
-        if self.settings.not_finite != "stop":  # the setting: what to do about such a gradient
+        if self.settings.not_finite != "stop":
             return
         nonfinite_updates = self.updater.read_statistics().nonfinite_updates
         if nonfinite_updates == 0:

@@ -36,7 +36,8 @@ class TrainingFiles:
         return None if self.continue_from is None else read_model_key(self.continue_from)
 
     def check_agreement(self, run: ModelRun) -> None:
-        """Raise a UserError unless the files begin the training as its settings say."""
+        """Raise a UserError unless the files agree with the settings on the model with which the training begins."""
+        # if the settings name a model to continue, its folder must be given, and otherwise not
         if (run.continue_from is None) != (self.continue_from is None):
             raise UserError(
                 f"--continue-from: settings say {run.continue_from!r}, the option says {self.continue_from}"

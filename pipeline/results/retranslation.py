@@ -71,7 +71,7 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
     """
     package = inputs.package
     folders = [models / run for run in system.members]
-    loaded_models = load_models(folders, "auto", system.decoding.threads, announced=False)
+    loaded_models = load_models(folders, "auto", system.decoding.threads, announce=False)
     if len(loaded_models) == 1:
         yield from _compare_size(inputs, system.members[0], loaded_models[0])
 
@@ -169,7 +169,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
 
 def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
     """Yield a message if the development NLL of a model differs from the one in its summary."""
-    (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announced=False)
+    (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announce=False)
     training = model.run.training
     rows = np.arange(len(dev_text))
     if training.dev_sentences == "within_limit":

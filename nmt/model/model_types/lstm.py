@@ -118,7 +118,7 @@ class LSTMLayers(nn.ModuleList):
     def scan_steps(self, x: Tensor, states: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
         """Return h of the top layer at every step, and the last states of all layers; see `LSTMLayer.scan_steps`."""
         last_states = []
-        for layer, h, c in zip(self, *states, strict=True):
+        for layer, h, c in zip(self, states.h, states.c, strict=True):
             x, last_state = layer.scan_steps(x, LSTMState(h, c), mask)
             last_states.append(last_state)
         return x, stack_layers(last_states)
@@ -126,7 +126,7 @@ class LSTMLayers(nn.ModuleList):
     def compute_step(self, x: Tensor, states: LSTMState) -> LSTMState:
         """Return the next states of all layers; see `LSTMLayer.compute_step`."""
         next_states = []
-        for layer, h, c in zip(self, *states, strict=True):
+        for layer, h, c in zip(self, states.h, states.c, strict=True):
             next_states.append(layer.compute_step(x, LSTMState(h, c)))
             x = next_states[-1].h
         return stack_layers(next_states)

@@ -47,7 +47,7 @@ def test_gpu_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_auto_announces_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose_device("auto").type == "cpu"
     assert "nmt: computes on CPU (" in capsys.readouterr().err
-    assert choose_device("auto", announced=False).type == choose_device("cpu").type == "cpu"
+    assert choose_device("auto", announce=False).type == choose_device("cpu").type == "cpu"
     assert capsys.readouterr().err == ""
 
 

@@ -66,6 +66,13 @@ def test_words_stay_whole(language: str, words: str) -> None:
     assert Tokenizer(language, PUNCTUATION)(words) == words.replace("'", "&apos;")
 
 
+def test_line_may_have_more_emoji_than_placeholders() -> None:
+    letters = [chr(code) for code in range(0x1F1E6, 0x1F200)]
+    flags = [letter + next_letter for letter in letters for next_letter in letters]
+    tokens = Tokenizer("en", PUNCTUATION)(" ".join(flags[:300] + flags[:2]))
+    assert tokens.split()[:256] == flags[:256]
+
+
 def test_mark_at_the_start_of_any_line_is_left_out() -> None:
     """Training text is cleaned of it; so is each line that a model translates."""
     assert Tokenizer("en", MOSES)("\ufeff\ufeffThe king.") == "The king ."
