@@ -1,8 +1,8 @@
 """Makes tokens of raw text in one pass: cleaning, tokenization, counts. Then selection and overlap with held-out sets.
 
-A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
-cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap is counted in
-two ways: by equal tokens, and by equal letters and digits without case. Memory holds only the sentences of the held-out
+A removed pair becomes an empty line on both sides, so that tokens have the line numbers of the raw text. As in Moses'
+clean-corpus-n.perl, the limits of cleaning count words that are separated by white space. Overlap is counted in two
+ways: by equal tokens, and by equal letters and digits without case. Memory holds only the sentences of the held-out
 sets. A table of word counts has a word and its count on each line.
 """
 
@@ -64,12 +64,15 @@ class Cleaner:
 
     def _find_reason(self, source_words: int, target_words: int) -> str | None:
         """Return the reason to remove a pair with these numbers of words, or None to keep it."""
-        min_words, max_words = min(source_words, target_words), max(source_words, target_words)
-        if not min_words:
+        min_words = min(source_words, target_words)
+        max_words = max(source_words, target_words)
+        if min_words == 0:
             return "empty"
         if max_words > self._max_words:
             return "too_long"
-        return "ratio" if max_words > self._max_ratio * min_words else None
+        if max_words > self._max_ratio * min_words:
+            return "ratio"
+        return None
 
 
 # --- overlap ----------------------------------------------------------------------------------------------------------
@@ -80,22 +83,23 @@ MATCH_KINDS = ("same", "alike")
 
 
 def matching_key(line: str) -> str:
-    """Return the letters, with their marks, and the digits of a line, in lower case and without Moses' escapes.
+    """Return the letters, with their combining marks, and the digits of a line, in lower case, without Moses' escapes.
 
     Example: "It &apos;s 5 o'clock!" -> "its5oclock".
     """
     # Unicode can write an accent as a character of its own, and has ligatures and wide or raised digits. NFKC makes
     # them equal.
     text = unicodedata.normalize("NFKC", html.unescape(line))
-    # Python's \W matches combining marks as well, which belong to their letters and are kept.
+    # Python's \W also matches combining marks. They belong to the letters before them, and are kept.
     return _NOT_LETTERS.sub(_keep_marks, text).casefold()
 
 
 def _keep_marks(match: re.Match[str]) -> str:
-    """Return the combining marks that are not letters in Python: vowels of Hindi, Thai and others."""
+    """Return the combining marks in text without letters: the vowels of Hindi, Thai and other languages."""
     text = match[0]
     if text.isascii():
         return ""
+    # Unicode's categories of marks are Mn, Mc and Me
     return "".join(character for character in text if unicodedata.category(character)[0] == "M")
 
 
@@ -157,32 +161,33 @@ class StageCounts:
 
     def __init__(self) -> None:
         self.pairs = 0
-        self.words: WordCounts = Counter(), Counter()
+        self.word_counts: WordCounts = Counter(), Counter()
 
     def add(self, source: str, target: str) -> None:
         """Count a pair of tokenized lines."""
         source_words, target_words = source.split(), target.split()
         if source_words and target_words:
             self.pairs += 1
-            self.words[0].update(source_words)
-            self.words[1].update(target_words)
+            source_counts, target_counts = self.word_counts
+            source_counts.update(source_words)
+            target_counts.update(target_words)
 
     def as_dict(self, name: str) -> dict[str, Any]:
         """Return the name of the stage and its `pairs`, and for each side the number of `words`."""
-        source_words, target_words = self.words
+        source_counts, target_counts = self.word_counts
         return {
             "name": name,
             "pairs": self.pairs,
-            "source": {"words": source_words.total()},
-            "target": {"words": target_words.total()},
+            "source": {"words": source_counts.total()},
+            "target": {"words": target_counts.total()},
         }
 
     def write_words(self, source: Path, target: Path) -> None:
-        """Write the tables of word counts of both sides, in code point order."""
-        for path, words in zip((source, target), self.words, strict=True):
+        """Write the tables of word counts of both sides, with the words in code point order."""
+        for path, word_counts in zip((source, target), self.word_counts, strict=True):
             with write_lines(path) as writer:
-                for word in sorted(words):
-                    writer.write(f"{word}\t{words[word]}")
+                for word in sorted(word_counts):
+                    writer.write(f"{word}\t{word_counts[word]}")
 
 
 def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
@@ -215,7 +220,8 @@ def prepare_shard(
         word_counts: output files for the word counts of both sides.
         counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`), and for `settings`.
     """
-    cleaner, stage_counts = Cleaner(Cleaning.model_validate(settings["cleaning"])), StageCounts()
+    cleaner = Cleaner(Cleaning.model_validate(settings["cleaning"]))
+    stage_counts = StageCounts()
     tokenizers = None
     if settings["tokenization"] is not None:
         tokenization = Tokenization.model_validate(settings["tokenization"])
@@ -225,16 +231,17 @@ def prepare_shard(
             Tokenizer(languages["target"], tokenization),
         )
 
-    # a removed pair becomes an empty line on both sides
     with (
         Progress.over_files(raw, f"prepare {raw[0]}") as progress,
         write_lines(tokens[0]) as source_writer,
         write_lines(tokens[1]) as target_writer,
     ):
-        for raw_pair in read_pairs(*raw, progress, errors="surrogateescape"):
-            source, target = cleaner.clean_pair(*raw_pair) or ("", "")
+        for raw_source, raw_target in read_pairs(*raw, progress, errors="surrogateescape"):
+            # a removed pair becomes an empty line on both sides
+            source, target = cleaner.clean_pair(raw_source, raw_target) or ("", "")
             if tokenizers:
-                source, target = tokenizers[0](source), tokenizers[1](target)
+                tokenize_source, tokenize_target = tokenizers
+                source, target = tokenize_source(source), tokenize_target(target)
             source_writer.write(source)
             target_writer.write(target)
             stage_counts.add(source, target)
@@ -248,10 +255,12 @@ def prepare_monolingual_shard(
     raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
 ) -> None:
     """Clean and tokenize a shard of text in one language. Lines that are too long become empty."""
-    cleaner, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
+    cleaner = Cleaner(cleaning)
+    tokenize = Tokenizer(language, tokenization)
     with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
         for line in read_lines(raw, progress, errors="surrogateescape"):
-            sentence, _ = cleaner.clean_pair(line, line) or ("", "")  # as a pair of the line with itself
+            # the cleaner expects pairs: the line with itself
+            sentence, _ = cleaner.clean_pair(line, line) or ("", "")
             writer.write(tokenize(sentence))
 
 
@@ -273,7 +282,7 @@ def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, SelectionF
 
     Args:
         threshold: the score of the worst pairs that the word budget of the corpus still has room for.
-        corpus: its name.
+        corpus: the name of the corpus.
         shard: number and files of the shard.
     """
     shard_number, files = shard

@@ -24,16 +24,16 @@ BUSY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 ATTEMPTS = 5
 """Requests in a row without an answer, or without new bytes, after which the next source is tried."""
 MIN_WAIT, MAX_WAIT = 1.0, 60.0
-"""Seconds of the first pause, and of the longest. Each pause is twice as long as the one before; a server may ask for
-a different length between these limits."""
+"""Seconds of the first pause between two requests, and of the longest one. Each pause is twice as long as the one
+before; a server may ask for a pause between these limits."""
 CONNECT_TIMEOUT, READ_TIMEOUT = 30.0, 60.0
 """Seconds to wait for a connection, and for the next byte."""
 _MAX_REASON_CHARACTERS = 200
-"""Length of a server's text in a message."""
+"""Maximum length of a server's text in a message."""
 
 
 class SourceError(Exception):
-    """One source did not give the file; the next one may."""
+    """One source did not give the file; the next source may."""
 
     def __str__(self) -> str:
         return printable(super().__str__()[:_MAX_REASON_CHARACTERS])
@@ -44,7 +44,7 @@ class BrokenOffError(SourceError):
 
 
 @dataclass(frozen=True)
-class FileFacts:
+class FileChecksums:
     """Size and checksums of a file."""
 
     bytes: int
@@ -53,7 +53,7 @@ class FileFacts:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return size and checksums of a file, which is read once."""
+        """Read a file once, and return its size and checksums."""
         md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
         with path.open("rb") as file:
             for chunk in _read_chunks(file):
@@ -62,7 +62,7 @@ class FileFacts:
             return cls(file.tell(), md5.hexdigest(), sha256.hexdigest())
 
     def find_mismatch(self, source: Source) -> str | None:
-        """Return how the file differs from the size or a checksum of its source, or None if it does not."""
+        """Return how the file differs from the known size and checksums of its source, or None if it does not."""
         if not self.bytes and not _has_checksum(source):
             return "an empty file"
         for name, value in asdict(self).items():
@@ -79,7 +79,7 @@ def _read_chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _has_checksum(source: Source) -> bool:
-    """Return whether a source has a checksum, which would show wrong bytes."""
+    """Return whether the checksum of a source is known, which would show wrong bytes."""
     return source.md5 is not None or source.sha256 is not None
 
 
@@ -103,18 +103,19 @@ def download_file(
         UserError: no location gave the file, or the disk has no room for it.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
+    # the partial file of each source
     candidates = {output.with_name(f"{output.name}.part"): source}
     for number, alternative in enumerate(alternatives, start=1):
         candidates[output.with_name(f"{output.name}.{number}.part")] = alternative
 
     problems: list[str] = []
     for partial_file, candidate in candidates.items():
-        # Without a checksum, nothing would show that an earlier part is of another file.
+        # Without a checksum, nothing would show that an earlier part belongs to a different file.
         if not _has_checksum(candidate):
             partial_file.unlink(missing_ok=True)
         for location in _list_locations(candidate, mirrors):
             try:
-                facts = _Transfer(location, partial_file, candidate).complete()
+                checksums = _Transfer(location, partial_file, candidate).complete()
             except SourceError as error:
                 problems.append(f"{hide_secrets(location)}: {error}")
                 if not _has_checksum(candidate):
@@ -122,13 +123,13 @@ def download_file(
                 continue
 
             if not _has_checksum(candidate):
-                print(f"{output}: no checksum known; its sha256 is {facts.sha256}", file=sys.stderr)
+                print(f"{output}: no checksum known; its sha256 is {checksums.sha256}", file=sys.stderr)
             commit_file(partial_file, output)
-            for remaining_file in candidates:
-                remaining_file.unlink(missing_ok=True)
+            for other_partial_file in candidates:
+                other_partial_file.unlink(missing_ok=True)
 
-            # The record next to the file. A source has the same names as the file; None means that it does not say.
-            values = asdict(facts)
+            # the record next to the file; a source has attributes of the same names, which are None if unknown
+            values = asdict(checksums)
             compared_names = [name for name in values if getattr(candidate, name) is not None]
             record = {"source": hide_secrets(location), "checked": compared_names, **values}
             write_json(output.with_name(f"{output.name}.json"), record)
@@ -152,7 +153,7 @@ class _Transfer:
         self.partial_file = partial_file
         self.source = source
 
-    def complete(self) -> FileFacts:
+    def complete(self) -> FileChecksums:
         """Complete and check the partial file. If it came in parts and is wrong, the whole file is requested again."""
         mismatch: str | None = None
         local_path = self._local_path()
@@ -163,10 +164,10 @@ class _Transfer:
             else:
                 came_in_parts = self._fetch()
 
-            facts = FileFacts.read(self.partial_file)
-            mismatch = facts.find_mismatch(self.source)
+            checksums = FileChecksums.read(self.partial_file)
+            mismatch = checksums.find_mismatch(self.source)
             if mismatch is None:
-                return facts
+                return checksums
 
             # If the first bytes came earlier, they may be those of an older version of the file.
             self.partial_file.unlink()
@@ -184,8 +185,9 @@ class _Transfer:
     def _copy(self, path: Path) -> None:
         """Copy a file of this machine, always from its beginning.
 
-        The copy is not a link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the
-        user's file. And if the user changed the file, the archive would change after its checksums were compared.
+        A link instead of a copy would have two disadvantages. Snakemake sets the times of a job's outputs, and so would
+        change the times of the user's file. And if the user changed the file, the archive would change after its
+        checksums were compared.
         """
         if not path.is_file():
             raise SourceError("no such file")
@@ -198,12 +200,13 @@ class _Transfer:
     def _fetch(self) -> bool:
         """Request the missing bytes until the file is complete. Return whether the file came in several parts.
 
-        A source that breaks off is asked again as long as the partial file grows beyond its greatest size so far. So a
-        source that begins at byte 0 each time, and always breaks off at the same byte, is given up.
+        If the connection breaks off, the request is repeated until the partial file has not grown beyond its largest
+        size so far in several attempts. So a source that begins at byte 0 each time, and always breaks off at the same
+        byte, is given up.
         """
         came_in_parts = self.partial_file.exists()
         largest_size = self._size()
-        failed_attempts = 0
+        failed_attempts = 0  # in a row
         with _open_session() as session:
             while True:
                 try:
@@ -211,15 +214,16 @@ class _Transfer:
                     return came_in_parts
                 except BrokenOffError as error:
                     came_in_parts = True
-                    # count the attempts without new bytes
+                    # an attempt without new bytes has failed
                     size = self._size()
                     failed_attempts = 0 if size > largest_size else failed_attempts + 1
                     largest_size = max(largest_size, size)
                     if failed_attempts == ATTEMPTS:
                         raise
                     print(f"download: {hide_secrets(self.location)}: {error}; asking again", file=sys.stderr)
-                # a source that grows, but a few bytes at a time, is not asked without a pause either
-                time.sleep(min(MAX_WAIT, MIN_WAIT * 2 ** max(0, failed_attempts - 1)))
+                # the first pause also follows an attempt with new bytes, which may have been only a few
+                pause = MIN_WAIT * 2 ** max(0, failed_attempts - 1)
+                time.sleep(min(MAX_WAIT, pause))
 
     def _size(self) -> int:
         """Return the bytes of the partial file."""
@@ -237,11 +241,12 @@ class _Transfer:
         if size is not None and start >= size:
             return
         with self._send_request(session, start) as response:
+            is_rest = response.status_code == 206 and start > 0
             if response.status_code == 416 and start:
-                return  # the server has no byte after the partial file: its checksum tells whether it is complete
+                return  # no bytes are left; the checksum tells whether the partial file is right
             if response.status_code == 200:
-                start = 0  # the whole file
-            elif response.status_code != 206 or not start:
+                start = 0  # the server sends the whole file
+            elif not is_rest:
                 raise SourceError(f"HTTP {response.status_code} {response.reason}")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 # Other bytes would make the partial file grow without end if each request ends early.
@@ -259,7 +264,8 @@ class _Transfer:
 
     def _send_request(self, session: requests.Session, start: int) -> requests.Response:
         """Return the response to a request for the bytes from `start` on."""
-        # No encoding on the way: checksums are of the file's own bytes, and some servers announce .tgz as encoded.
+        # Checksums are of the file's own bytes, so it must not be encoded for the transfer. Some servers would announce
+        # a .tgz as an encoded .tar.
         headers = {"Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
@@ -270,7 +276,7 @@ class _Transfer:
             raise SourceError(hide_secrets(self.location, _describe_cause(error))) from None
 
     def _write(self, chunks: Iterable[bytes], total: int | None, start: int) -> None:
-        """Write chunks to the partial file from byte `start` on; a SourceError if they exceed the total size."""
+        """Write chunks to the partial file from byte `start` on. Raise a SourceError if they exceed the total size."""
         with (
             full_disk_as_user_error(self.partial_file),
             self.partial_file.open("r+b" if start else "wb") as output,
@@ -286,9 +292,9 @@ class _Transfer:
 
 
 def _open_session() -> requests.Session:
-    """Return a session whose requests are repeated while the network fails or the server is busy."""
+    """Return a session that repeats a request if the network fails or the server is busy."""
     retry = urllib3.Retry(
-        ATTEMPTS - 1,
+        ATTEMPTS - 1,  # repetitions after the first request
         status_forcelist=BUSY_STATUSES,
         backoff_factor=MIN_WAIT,
         backoff_max=MAX_WAIT,
@@ -311,7 +317,8 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
 
 
 def _describe_cause(error: Exception) -> str:
-    """Return the text of the first error, which led to a network error: "[Errno 111] Connection refused"."""
+    """Return the text of the error that caused a network error, such as "[Errno 111] Connection refused"."""
+    # libraries wrap the error several times: it is the context or an argument of the next error
     for cause in (error.__context__, *error.args):
         if isinstance(cause, Exception):
             return _describe_cause(cause)

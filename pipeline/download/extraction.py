@@ -27,7 +27,7 @@ _CHUNK_BYTES = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
 """The last two are raised for zip archives with other compression or a password."""
 MemberStreams = Iterator[tuple[str, IO[bytes] | None]]
-"""The name of each member of an archive, with a stream of its bytes or None."""
+"""The name of each member of an archive, with a stream of the member's bytes or None."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Side:
 
 @dataclass
 class _ExtractedText:
-    """The text of one side, with what `write_shards` counts while it reads the text.
+    """The text of one side, with the values that `write_shards` computes while it reads the text.
 
-    temporaries: a file for each shard. md5: empty until the text is read.
+    temporary_files: a file for each shard. md5: empty until the text is read.
     """
 
     side: Side
-    temporaries: Sequence[Path]
+    temporary_files: Sequence[Path]
     line_count: int = 0
     word_count: int = 0
     md5: str = ""
@@ -65,7 +65,7 @@ class _ExtractedText:
         md5 = hashlib.md5(usedforsecurity=False)
         hashed_stream = io.BufferedReader(_ObservedStream(stream, md5.update), _CHUNK_BYTES)
         text_stream = open_text(hashed_stream, str(self.side))
-        with ShardFiles(self.temporaries) as shards:
+        with ShardFiles(self.temporary_files) as shards:
             for line in LineStream(str(self.side), lambda: text_stream.read1(_CHUNK_BYTES)):
                 shards.open_writer(self.line_count).write_bytes(line)
                 self.line_count += 1
@@ -78,9 +78,9 @@ class _ExtractedText:
 
 
 def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
-    """Write the shards of both sides and their counts; nothing appears unless the sides are parallel.
+    """Write the shards of both sides and their counts. If the sides are not parallel, no file is left.
 
-    Lines end at "\\n" and nowhere else, and keep their bytes, a carriage return and invalid UTF-8 included.
+    Lines end at "\\n" and nowhere else. They keep their bytes, even carriage returns and invalid UTF-8.
 
     Args:
         sides: `source` and `target`, or one of them for text in one language.
@@ -97,11 +97,14 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
     texts: dict[str, _ExtractedText] = {}
     with ExitStack() as stack:
         for name, side in sides.items():
-            temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
-            texts[name] = _ExtractedText(side, temporaries)
-        # each archive is read once, whether it has one side or both
+            temporary_files = [stack.enter_context(atomic_path(path)) for path in side.outputs]
+            texts[name] = _ExtractedText(side, temporary_files)
+
+        # 1. read each archive once, whether it has one side or both
         for archive in dict.fromkeys(side.archive for side in sides.values()):
             _read_archive(archive, [text for text in texts.values() if text.side.archive == archive])
+
+        # 2. check the texts
         for text in texts.values():
             _check_text(text, pairs)
         line_counts = {text.line_count for text in texts.values()}
@@ -112,6 +115,7 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
                 f"{names} have {numbers} lines, expected equal numbers; check that the members belong together"
             )
 
+    # 3. write the counts
     values: dict[str, Any] = {"pairs": line_counts.pop()}
     records = {}
     for name, text in texts.items():
@@ -132,14 +136,14 @@ def read_download_record(archive: Path) -> dict[str, Any] | None:
 
 
 def _check_text(text: _ExtractedText, pairs: int | None) -> None:
-    """Raise a UserError unless a text has lines, the expected checksum, and the expected number of lines if any."""
+    """Raise a UserError if a text has no lines, or not the expected checksum or number of lines (None: any)."""
     if not text.line_count:
         raise UserError(f"{text.side}: holds no lines; check archive and member")
     remedy = "a different version of the text; get the archive elsewhere, or correct the corpus in the config"
     expected_md5 = text.side.md5
-    if expected_md5 not in (None, text.md5):
+    if expected_md5 is not None and expected_md5 != text.md5:
         raise UserError(f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {remedy}")
-    if pairs not in (None, text.line_count):
+    if pairs is not None and pairs != text.line_count:
         raise UserError(f"{text.side}: {text.line_count} lines, expected {pairs}: {remedy}")
 
 
@@ -147,18 +151,18 @@ def _check_text(text: _ExtractedText, pairs: int | None) -> None:
 
 
 def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
-    """Read the texts of an archive. A member that is not at its path may be in another folder of the archive."""
+    """Read the texts of an archive. A member that is not at the given path may be in another folder of the archive."""
     # 1. the archive is the text
     if texts[0].side.member is None:
         with _open_archive(archive) as stream:
             texts[0].write_shards(stream)
         return
 
-    # 2. the texts are members of it
+    # 2. the texts are members of the archive
     text_of_member = {str(text.side.member): text for text in texts}
     names = _read_members(archive, text_of_member)
 
-    # 3. or they are members of another folder: {"fr-en/train.fr": text} if the settings say "train.fr"
+    # 3. or they are in another folder of the archive: {"fr-en/train.fr": text} if the settings say "train.fr"
     moved_texts = {}
     for member, text in text_of_member.items():
         if text.md5:  # it was found
@@ -176,7 +180,7 @@ def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
 
 @contextmanager
 def _open_archive(archive: Path) -> Iterator[IO[bytes]]:
-    """Open an archive, with a progress bar; an error of its format is a UserError."""
+    """Open an archive, with a progress bar. Errors of the archive's format become UserErrors."""
     with (
         errors_as_user_error(archive, *_ARCHIVE_ERRORS, remedy="remove it and download it again"),
         archive.open("rb") as stream,
@@ -186,11 +190,11 @@ def _open_archive(archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -> list[str]:
-    """Read the texts in the order of the archive. Return the names of all its members."""
+    """Read the texts in the order of the archive. Return the names of all members of the archive."""
     names = []
-    iterate = _iterate_zip if zipfile.is_zipfile(archive) else _iterate_tar
+    iterate_members = _iterate_zip if zipfile.is_zipfile(archive) else _iterate_tar
     with _open_archive(archive) as stream:
-        for name, member_stream in iterate(stream, text_of_member):
+        for name, member_stream in iterate_members(stream, text_of_member):
             names.append(name)
             text = text_of_member.get(name)
             if text is None:
@@ -216,13 +220,13 @@ def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> MemberStreams:
 
 def _iterate_tar(archive: IO[bytes], members: Collection[str]) -> MemberStreams:
     """Yield the name of each member of a tar archive, with a stream if it is a file and one of `members`."""
-    # Unlike tarfile's own decompression, this one compares the checksum at the end of the stream.
     stream = decompress(io.BufferedReader(archive, _CHUNK_BYTES))
     with tarfile.open(fileobj=stream, mode="r|") as tar_file:
         for entry in tar_file:
             name = entry.name.removeprefix("./")
             has_stream = name in members and entry.isfile()
             yield name, tar_file.extractfile(entry) if has_stream else None
+    # Read to the end, where the checksum is. tarfile's own decompression would not compare it.
     while stream.read(_CHUNK_BYTES):
         pass
 

@@ -19,7 +19,7 @@ from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
 from pipeline.download import download as module
-from pipeline.download.download import FileFacts, download_file
+from pipeline.download.download import FileChecksums, download_file
 from tests.messages import refused
 
 DATA = random.Random(1).randbytes(700_000)
@@ -152,7 +152,7 @@ def test_download_and_its_record(tmp_path: Path, headers: tuple[str, ...]) -> No
     output = tmp_path / "folder" / "a"
     with run_server(make_file_reply(DATA, *headers)) as server:
         assert download_from(server, output, SUM_ONLY) == DATA
-    assert FileFacts.read(output) == FileFacts(**WHOLE)
+    assert FileChecksums.read(output) == FileChecksums(**WHOLE)
     assert read_json(tmp_path / "folder" / "a.json") == {
         "source": f"{server.address}/a",
         "checked": ["md5"],
