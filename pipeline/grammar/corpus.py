@@ -1,6 +1,6 @@
 """Corpora that the grammar writes: splits that share no sentence, distributed over shards.
 
-A hash of the English text decides the split of a pair, so that splits are disjoint, whatever their sizes.
+A hash of the English text decides the split of a pair, so that no two splits share a sentence, whatever their sizes.
 """
 
 import hashlib
@@ -28,11 +28,12 @@ def split_of_sentence(english: str) -> Split:
 
 
 def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
-    """Yield `count` pairs of a split, always the same. Those of dev and test have no English sentence twice."""
+    """Yield `count` pairs of a split, always the same. No English sentence is twice in dev or in test."""
     grammar = Grammar(settings)
     rng = random.Random(f"{split} {settings.seed}")
-    used_hashes: set[bytes] = set()
-    while count:
+    used_hashes: set[bytes] = set()  # only of dev and test
+    remaining_pairs = count
+    while remaining_pairs:
         pair = grammar.generate_pair(rng)
         english = pair.english_text()
         if split_of_sentence(english) != split or _hash_text(english) in used_hashes:
@@ -40,7 +41,7 @@ def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Itera
         if split != "train":
             used_hashes.add(_hash_text(english))
         yield pair
-        count -= 1
+        remaining_pairs -= 1
 
 
 def write_corpus(
@@ -55,17 +56,17 @@ def write_corpus(
     """Write the pairs of a split, and their alignments.
 
     Args:
-        settings: the language.
-        split: which of its sentences.
+        settings: the settings of the grammar.
+        split: the split of the pairs.
         count: number of pairs.
-        sources: shards of the English text.
-        targets: shards of the French text.
-        alignments: shards of the links, in Pharaoh format.
-        counts: gets the number of pairs, and of words on each side, which white space separates.
+        sources: files for the shards of the English text.
+        targets: files for the shards of the French text.
+        alignments: files for the shards of the links, in Pharaoh format.
+        counts: JSON file for the number of pairs, and of words (separated by white space) on each side.
     """
     source_words = target_words = 0
     with ExitStack() as stack:
-        shard_files = []
+        shard_files = []  # of the English text, the French text and the links
         for paths in (sources, targets, alignments):
             temporary_paths = [stack.enter_context(atomic_path(path)) for path in paths]
             shard_files.append(stack.enter_context(ShardFiles(temporary_paths)))

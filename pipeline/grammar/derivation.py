@@ -60,7 +60,7 @@ class Derivation:
         return self.rng.random() < probability
 
     def choose_entry(self, entries: Sequence[Entry]) -> Entry:
-        """Return one of the entries, all as likely."""
+        """Return one of the entries, each with the same probability."""
         return self.rng.choices(entries)[0]
 
     def choose_end(self, english_end: int, fraction: float) -> int:
@@ -96,7 +96,7 @@ class Derivation:
     # --- sentences and clauses ------------------------------------------------
 
     def generate_sentence(self, target_words: int, max_words: int) -> list[AlignedWord]:
-        """Return clauses, up to about `target_words` English words; empty if none fitted into `max_words`.
+        """Return clauses of about `target_words` English words together; [] if no clause fitted into `max_words`.
 
         The full stop is not counted.
         """
@@ -113,9 +113,9 @@ class Derivation:
     def generate_fitting_clause(
         self, target_words: int, max_words: int, with_conjunction: bool
     ) -> list[AlignedWord]:
-        """Return a clause of about `target_words` English words, after a conjunction if there is to be one.
+        """Return a clause of about `target_words` English words, with or without a conjunction before it.
 
-        Empty if with the clause, the sentence would have more than `max_words` in each of three attempts.
+        Return [] if in each of three attempts, the sentence would have more than `max_words` with the clause.
         """
         start = len(self.english)
         for _ in range(3):
@@ -131,7 +131,7 @@ class Derivation:
         return []
 
     def generate_opening(self, target_words: int) -> list[AlignedWord]:
-        """Return a time or a place before the first clause; empty in most sentences and in all short ones."""
+        """Return a time or a place before the first clause; [] in most sentences and in all short sentences."""
         if target_words < 9 or self.with_probability(0.75):
             return []
         if self.with_probability(0.5):
@@ -170,7 +170,7 @@ class Derivation:
         # in French the day comes before the month: "on March 5" is "le 5 mars"
         month = self.choose_entry(lexicon.MONTHS)
         day = self.choose_entry(lexicon.DAYS)
-        # the order of these calls is that of the English words, the returned order is the French one
+        # these calls are in the order of the English words, the returned words in the order of French
         french_article = self.generate_word("on", "le")
         french_month = self.generate_phrase_pair(month)
         french_day = self.generate_word(day, day)
@@ -186,7 +186,7 @@ class Derivation:
             verb = self.choose_entry(lexicon.INTRANSITIVE)
             return self.generate_verb_group(verb, subject, self.choose_polarity())
 
-        # longer kinds; if one needs more words than are free, one of the kinds below is taken instead
+        # longer kinds; if a kind needs more words than are free, a kind below it takes its place
         if choice < 0.2:
             return self.generate_copula(subject)
         if choice < 0.31 and free_words >= 7:
@@ -213,7 +213,7 @@ class Derivation:
             pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
             recipient = PhrasePair((*verb.particle, pronoun.english), (pronoun.dative,))
             bare_verb = replace(verb, particle=(), preposition="")
-            return self.generate_verb_group(bare_verb, subject, polarity, [recipient])
+            return self.generate_verb_group(bare_verb, subject, polarity, clitics=[recipient])
 
         french = self.generate_verb_group(verb, subject, polarity)
         return french + self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french
@@ -255,7 +255,8 @@ class Derivation:
             # a pronoun for the recipient comes first: gives him the book
             clitics = [PhrasePair((recipient.english,), (recipient.dative,))] if recipient else []
             french = self.generate_verb_group(verb, subject, polarity, clitics)
-            object_fraction = 1 if recipient else 0.4  # leaves words for a recipient that follows
+            # a recipient that follows needs some of the words
+            object_fraction = 1 if recipient else 0.4
             object_end = self.choose_end(english_end, object_fraction)
             french += self.generate_simple_phrase("thing", object_end, negated=polarity != "positive").french
 
@@ -304,14 +305,17 @@ class Derivation:
         """
         # 1. English, from left to right
         modal, is_perfect = self.choose_tense()
-        auxiliary_links, negation_links = self.emit_auxiliary(
-            lexicon.HAVE if is_perfect else modal, subject.plural, polarity
-        )
+        auxiliary = lexicon.HAVE if is_perfect else modal
+        auxiliary_links, negation_links = self.emit_auxiliary(auxiliary, subject.plural, polarity)
         french_adverb = self.generate_verb_adverb(polarity)
-        has_base_form = subject.plural or modal is not None or polarity == "not"  # "sees", but "will see"
         third_person, base_form = verb.english  # "sees", "see"
-        english_verb = base_form if has_base_form else third_person
-        verb_links = self.emit_english(verb.english_participle if is_perfect else english_verb)
+        if is_perfect:
+            english_verb = verb.english_participle  # "has seen"
+        elif subject.plural or modal or polarity == "not":
+            english_verb = base_form  # "they see", "will see", "does not see"
+        else:
+            english_verb = third_person
+        verb_links = self.emit_english(english_verb)
         particle_links = self.emit_english(*verb.particle)
         words_before_verb = []  # a clitic is one French word
         for clitic in clitics:
@@ -342,29 +346,30 @@ class Derivation:
         return _negate(negated_words, polarity, negation_links) + french_adverb + complement
 
     def choose_tense(self) -> tuple[Auxiliary | None, bool]:
-        """Return a modal or None, and whether the verb is in the perfect."""
+        """Return a modal or None, and whether the verb is in the perfect. No verb has both."""
         choice = self.rng.random()
-        modal = self.choose_entry(lexicon.MODALS) if choice < 0.2 else None
-        return modal, 0.2 <= choice < 0.45
+        if choice < 0.2:
+            return self.choose_entry(lexicon.MODALS), False
+        return None, choice < 0.45
 
     def emit_auxiliary(
         self, auxiliary: Auxiliary | None, plural: bool, polarity: Polarity
     ) -> tuple[Links, Links]:
-        """Append the English auxiliary and negation, and return the positions of each."""
+        """Append the English auxiliary and negation, and return the positions of both."""
         if polarity == "not" and auxiliary is lexicon.CAN:
             links = self.emit_english("cannot")
             return links, links
         if polarity == "not" and not auxiliary:
             auxiliary = lexicon.DO
-        links = self.emit_english(auxiliary.english[plural]) if auxiliary else ()
-        return links, self.emit_negation(polarity)
+        auxiliary_links = self.emit_english(auxiliary.english[plural]) if auxiliary else ()
+        return auxiliary_links, self.emit_negation(polarity)
 
     def emit_negation(self, polarity: Polarity) -> Links:
         """Append "not" or "never", and return its position; () if there is no negation."""
         return () if polarity == "positive" else self.emit_english(polarity)
 
     def generate_verb_adverb(self, polarity: Polarity) -> list[AlignedWord]:
-        """Return an adverb that precedes the English verb and follows the French one; empty for most verbs."""
+        """Return an adverb that precedes the English verb and follows the French verb; [] for most verbs."""
         if polarity == "never" or self.with_probability(0.82):
             return []
         adverbs = lexicon.VERB_ADVERBS if polarity == "positive" else lexicon.NEGATED_ADVERBS
@@ -448,7 +453,7 @@ class Derivation:
     def generate_described_noun(
         self, noun: Noun, kind: NounKind, plural: bool, english_end: int
     ) -> tuple[list[AlignedWord], bool]:
-        """Return a noun with adjectives and compound, and whether an adjective comes first in French.
+        """Return a noun with adjectives and compound, and whether the French begins with an adjective.
 
         Most words change sides: a "very strange school book" is a "livre de école très étrange".
 
@@ -486,7 +491,7 @@ class Derivation:
     def generate_modifier(self, kind: NounKind, head: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head.
 
-        english_end: the English position up to which it may reach.
+        english_end: the English position up to which the modifier may reach.
         """
         choice = self.rng.random()
 
@@ -543,7 +548,7 @@ class Derivation:
     def choose_word(
         self, rare_probability: float, rare_words: ZipfSampler[Entry], frequent_words: Sequence[Entry]
     ) -> Entry:
-        """Return one of the frequent words, all as likely, or with this probability a rare word, if there are any."""
+        """Return a rare word with this probability, if there are any, or else one of the frequent words."""
         if rare_words.entries and self.with_probability(rare_probability):
             return rare_words.sample_entry(self.rng)
         return self.choose_entry(frequent_words)
@@ -562,7 +567,10 @@ class Derivation:
 
 
 def _inflect_participle(verb: Verb, controller: Phrase | Pronoun | None) -> str:
-    """Return a French participle that agrees with the controller; masculine singular if there is none."""
+    """Return a French participle that agrees with a noun or pronoun, the controller.
+
+    Without a controller, the participle is masculine singular.
+    """
     participle = verb.participle
     if controller and controller.feminine:
         participle += "e"

@@ -47,7 +47,8 @@ def contract_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
 
 
 def _elide_word(word: str, next_word: str) -> str:
-    """Return the form that a word has before the next one. "si" changes only before "il" and "ils"."""
-    if not begins_with_vowel(next_word) or (word == "si" and next_word not in ("il", "ils")):
-        return word
-    return FORMS_BEFORE_VOWEL.get(word, word)
+    """Return the form that a word has before the next word. "si" changes only before "il" and "ils"."""
+    changes_form = begins_with_vowel(next_word)
+    if word == "si":
+        changes_form = next_word in ("il", "ils")
+    return FORMS_BEFORE_VOWEL.get(word, word) if changes_form else word

@@ -58,18 +58,21 @@ class Grammar:
 
 def _finish_pair(english: list[str], french: list[AlignedWord]) -> SentencePair:
     """Return the pair of derived words, with full stops, capitals, "an", and French contractions and elisions."""
-    full_stop = (".", (len(english),))  # linked to the English full stop, the last word
+    # 1. English
     english_tokens = [*english, "."]
     for position, word in enumerate(english):
         if word == "a" and english_tokens[position + 1][0] in "aeiou":
             english_tokens[position] = "an"
 
+    # 2. French, whose full stop is linked to the English one, the last token
+    full_stop = (".", (len(english),))
     french_tokens = []
     links: set[tuple[int, int]] = set()
     for french_position, (word, english_positions) in enumerate(contract_words([*french, full_stop])):
         french_tokens.append(word)
         links.update((position, french_position) for position in english_positions)
 
+    # 3. both begin with a capital letter
     for tokens in (english_tokens, french_tokens):
         tokens[0] = tokens[0][0].upper() + tokens[0][1:]
     return SentencePair(english_tokens, french_tokens, sorted(links))

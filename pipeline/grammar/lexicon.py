@@ -47,7 +47,7 @@ class Adjective:
 class Verb:
     """A verb in the third person: present tense by number, past participle, French infinitive.
 
-    particle: stands behind the English verb ("waits for"). complement: stands behind the French one ("a besoin").
+    particle: stands behind the English verb ("waits for"). complement: stands behind the French verb ("a besoin").
     preposition: joins the French object, if the verb takes an indirect one. with_be: the French perfect has "être",
     and its participle agrees with the subject. French participles are masculine singular.
     """
@@ -136,10 +136,10 @@ def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
     vowel if it differs.
     """
     adjectives = []
-    for english, *french in split_rows(table):
-        singular, plural = (french[0], french[1]), (french[2], french[3])
-        before_vowel = french[4] if len(french) == 5 else french[0]
-        adjectives.append(Adjective(english, (singular, plural), before_vowel))
+    for english, masculine, feminine, masculine_plural, feminine_plural, *rest in split_rows(table):
+        forms = ((masculine, feminine), (masculine_plural, feminine_plural))
+        before_vowel = rest[0] if rest else masculine
+        adjectives.append(Adjective(english, forms, before_vowel))
     return tuple(adjectives)
 
 
@@ -150,15 +150,17 @@ def _parse_verbs(table: str, preposition: str = "", with_be: bool = False) -> tu
     participle, complement.
     """
     verbs = []
-    for english, french in _split_cells(table):
+    for english_cell, french_cell in _split_cells(table):
+        english_singular, english_plural, english_participle, *particle = english_cell
+        french_singular, french_plural, infinitive, participle, *complement = french_cell
         verb = Verb(
-            english=(english[0], english[1]),
-            english_participle=english[2],
-            particle=english[3:],
-            french=(french[0], french[1]),
-            infinitive=french[2],
-            participle=french[3],
-            complement=french[4:],
+            english=(english_singular, english_plural),
+            english_participle=english_participle,
+            particle=tuple(particle),
+            french=(french_singular, french_plural),
+            infinitive=infinitive,
+            participle=participle,
+            complement=tuple(complement),
             preposition=preposition,
             with_be=with_be,
         )

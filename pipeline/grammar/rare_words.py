@@ -82,6 +82,7 @@ class RareWords:
         cities: list[Name] = []
         adjectives: list[Adjective] = []
 
+        # `size` classes, each with the next of an endless number of stems
         word_classes = itertools.islice(itertools.cycle(WORD_CLASSES), size)
         for word_class, stem in zip(word_classes, _generate_stems(rng), strict=False):
             if word_class == "adjective":
@@ -100,21 +101,21 @@ class RareWords:
 
 
 def _generate_stems(rng: random.Random) -> Iterator[str]:
-    """Yield pronounceable stems, none the beginning of another, so that words differ whatever their endings."""
-    stems: set[str] = set()
+    """Yield pronounceable stems. No stem is the beginning of another, so that words differ whatever their endings."""
+    earlier_stems: set[str] = set()
     prefixes_of_stems: set[str] = set()
     while True:
         stem = _make_stem(rng)
         prefixes = {stem[:end] for end in range(1, len(stem) + 1)}
-        if stem in prefixes_of_stems or stems & prefixes:
+        if stem in prefixes_of_stems or earlier_stems & prefixes:
             continue
-        stems.add(stem)
+        earlier_stems.add(stem)
         prefixes_of_stems |= prefixes
         yield stem
 
 
 def _make_stem(rng: random.Random) -> str:
-    """Return random syllables: "bralitov", or without an onset "alitov"."""
+    """Return random syllables: "bralitov", or "alitov" if the first syllable has no onset."""
     has_onset = rng.random() >= 0.2
     stem = rng.choice(ONSETS) + rng.choice(VOWELS) if has_onset else rng.choice(INITIAL_VOWELS)
     for _ in range(2):
@@ -126,8 +127,8 @@ def _make_noun(kind: NounKind, stem: str, rng: random.Random) -> Noun:
     """Return a noun with random endings of its kind."""
     english_ending, french_ending, gender = rng.choice(NOUN_ENDINGS[kind])
     english, french = stem + english_ending, stem + french_ending
-    english_plural = english[:-1] + "ies" if english.endswith("y") else english + "s"
-    return Noun((english, english_plural), (french, french + "s"), feminine=gender == "f")
+    english_plural = f"{english[:-1]}ies" if english.endswith("y") else f"{english}s"
+    return Noun((english, english_plural), (french, f"{french}s"), feminine=gender == "f")
 
 
 def _make_name(stem: str, rng: random.Random) -> Name:
@@ -139,7 +140,10 @@ def _make_name(stem: str, rng: random.Random) -> Name:
 
 def _make_adjective(stem: str, rng: random.Random) -> Adjective:
     """Return an adjective with random endings."""
-    english, masculine, feminine, masculine_plural, feminine_plural = (
-        stem + ending for ending in rng.choice(ADJECTIVE_ENDINGS)
+    endings = rng.choice(ADJECTIVE_ENDINGS)
+    english, masculine, feminine, masculine_plural, feminine_plural = (stem + ending for ending in endings)
+    return Adjective(
+        english,
+        french=((masculine, feminine), (masculine_plural, feminine_plural)),
+        before_vowel=masculine,
     )
-    return Adjective(english, ((masculine, feminine), (masculine_plural, feminine_plural)), masculine)
