@@ -48,8 +48,8 @@ class Bootstrap:
 
     @property
     def sacrebleu_seed(self) -> int:
-        """The seed for sacrebleu, where 0 would mean no seed; its default replaces 0."""
-        return self.seed % 2**32 or 12345
+        """The seed for sacrebleu: not 0, which would mean no seed."""
+        return self.seed % 2**32 or 12345  # sacrebleu's default
 
 
 class SampledBleu:
@@ -60,7 +60,7 @@ class SampledBleu:
     """
 
     def __init__(self, runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> None:
-        """Draw the samples. `runs` has for each run the counts of the same sentences, at least one."""
+        """Draw the samples. `runs` has the n-gram counts of the same sentences, at least one, for each run."""
         self.bootstrap = bootstrap
         self.run_scores: list[float] = []
         sample_scores: list[list[float]] = []
@@ -81,12 +81,12 @@ class SampledBleu:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples."""
         if not self.bootstrap.sample_count:
             return None
-        # two streams of random numbers, so that the runs of one system are drawn independently of the other's
+        # two streams of random numbers, so that the runs of the two systems are drawn independently
         differences = self.resample() - other_system.resample(stream=1)
         return compute_p_value(differences, self.bleu - other_system.bleu)
 
     def resample(self, stream: int = 0) -> NDArray[np.float64]:
-        """Return the mean of sampled runs on each sample, (samples,). Another stream samples other runs."""
+        """Return the mean of sampled runs on each sample, (samples,). A different stream samples different runs."""
         return _resample_runs(self.sample_scores, self.bootstrap, stream)
 
 
@@ -99,7 +99,7 @@ def compute_interval(samples: NDArray[np.float64]) -> tuple[float, float]:
 def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float:
     """Return the two-sided p-value of the deviation of a number from the value that would mean no effect.
 
-    The observed number counts as one more sample, so that p is never 0. samples: the number on each sample.
+    samples: the number on each sample. The observed number counts as one more sample, so that p is never 0.
     """
     extreme_count = int(np.sum(np.abs(samples - samples.mean()) >= abs(deviation)))
     return (extreme_count + 1) / (len(samples) + 1)
@@ -110,12 +110,12 @@ def _resample_runs(
 ) -> NDArray[np.float64]:
     """Return for each sample the mean score of R runs drawn with replacement.
 
-    Runs are drawn by rank, so that their order does not matter.
+    Runs are drawn by their rank in the sample, so that their order does not matter.
 
     Args:
-        sample_scores: (R, samples).
+        sample_scores: the score of each run on each sample, (R, samples).
         bootstrap: the seed.
-        stream: a different number draws different runs. Each of two compared systems has its own.
+        stream: a different number draws different runs. Two compared systems have different numbers.
     """
     generator = np.random.default_rng([bootstrap.sacrebleu_seed, stream])
     ranks = generator.integers(len(sample_scores), size=sample_scores.shape)

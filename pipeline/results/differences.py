@@ -16,7 +16,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: what the message says about the recomputed line, such as "comes from its source".
+        origin: the end of the message, which says where the recomputed line comes from: "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
@@ -27,5 +27,5 @@ def describe_difference(
 
 
 def _quote(line: str | None) -> str:
-    """Return a line in quotes, or its beginning if it is long."""
+    """Return a line in quotes, cut if it is long; "nothing" if there is no line."""
     return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])

@@ -1,6 +1,6 @@
 """Confidence intervals and significance of the scores of Table 1, and further metrics of the same translations.
 
-Scores of a model with several runs are means. Intervals and p-values are those of `bootstrap`, over sentences and runs.
+Scores of a model with several runs are means. `bootstrap` explains intervals and p-values over sentences and runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ class ColumnTranslations:
     """The same sentences, translated by each run of each system: a column of Table 1."""
 
     counts: Mapping[str, Sequence[Sequence[BleuCounts]]]
-    """For each run of each system the counts for BLEU on tokens, by sentence."""
+    """For each run of each system the n-gram counts of each sentence, for BLEU on tokens."""
     texts: Mapping[str, Sequence[Sequence[str]]]
     """For each run of each system the detokenized translations."""
     references: Sequence[str]
@@ -41,7 +41,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     if not column.references:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
 
-    # 1. the scores of each system. The metrics get the references here, so that they count their n-grams once
+    # 1. the scores of each system. The metrics get the references first, so that they count their n-grams only once
     references = [column.references]
     bleu = BLEU(tokenize=choose_tokenizer(column.references), references=references)
     sacrebleu_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
@@ -50,29 +50,29 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     for name, runs in column.counts.items():
         sampled_bleu[name] = SampledBleu(runs, bootstrap)
         low, high = sampled_bleu[name].compute_interval() or (None, None)
-        systems[name] = _format_scores("bleu", sampled_bleu[name].run_scores)
+        systems[name] = _average_scores("bleu", sampled_bleu[name].run_scores)
         systems[name] |= {"low": _round(low), "high": _round(high)}
         if len(runs) > 1:
             systems[name]["runs"] = len(runs)
         for key, metric in sacrebleu_metrics.items():
             scores = [float(metric.corpus_score(run, None).score) for run in column.texts[name]]
-            systems[name] |= _format_scores(key, scores)
+            systems[name] |= _average_scores(key, scores)
 
     # 2. the difference of each pair
     pairs = []
-    for (first_name, first_system), (name, system) in combinations(sampled_bleu.items(), 2):
+    for (first, first_bleu), (second, second_bleu) in combinations(sampled_bleu.items(), 2):
         pair = {
-            "first": first_name,
-            "second": name,
-            "difference": _round(system.bleu - first_system.bleu),
-            "p": _round(system.compute_p_value(first_system)),
+            "first": first,
+            "second": second,
+            "difference": _round(second_bleu.bleu - first_bleu.bleu),
+            "p": _round(second_bleu.compute_p_value(first_bleu)),
         }
         pairs.append(pair)
 
     # 3. how the metrics were computed
-    sampling = (
-        {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.sample_count} if bootstrap.sample_count else {}
-    )
+    sampling = {}
+    if bootstrap.sample_count:
+        sampling = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.sample_count}
     signatures = {"bleu": bleu_signature(**sampling)}
     for key, metric in sacrebleu_metrics.items():
         signatures[key] = metric.get_signature().format()
@@ -84,7 +84,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     }
 
 
-def _format_scores(name: str, run_scores: Sequence[float]) -> dict[str, Any]:
+def _average_scores(name: str, run_scores: Sequence[float]) -> dict[str, Any]:
     """Return the mean over runs under `name` and, if there are several runs, the deviation under `<name>_std`."""
     mean = Mean.from_values(run_scores)
     scores = {name: _round(mean.value)}

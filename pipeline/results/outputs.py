@@ -1,4 +1,4 @@
-"""The names of the tables and figures that a run makes from its replication package, for rules and checks."""
+"""The names of the tables and figures that a run makes from its replication package."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ DATA = "data"
 CLAIMS = "claims"
 """The table of the papers' claims and their verdicts."""
 TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
-"""Figures that need a model: the first is drawn from it, the second from a file that it wrote."""
+"""Figures that need a model: the model draws the first, and computes the vectors of the second."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Outputs:
 
     @property
     def table_files(self) -> list[str]:
-        """The files with numbers, which follow from the package to the byte."""
+        """The files with numbers, which can be recomputed from the package to the byte."""
         files = [f"{table}.{extension}" for table in self.tables for extension in ("csv", "md", "tex")]
         return [*files, DOCUMENT, *self.error_rates, HEADLINE]
 
@@ -61,24 +61,24 @@ class Outputs:
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return the tables and figures of the papers that a run with these settings makes."""
-    # 1. tables by kind, tables of scores first; significance and claims belong to these
-    specs: dict[str, PaperTable] = {}
+    # 1. tables by kind: tables of scores first, then significance and claims, then the others
+    paper_tables: dict[str, PaperTable] = {}
     for paper in papers:
-        specs |= paper.tables
+        paper_tables |= paper.tables
     tables = []
     for kind in (ScoreTable, PerplexityTable, TrainingTable, SentenceTable):
-        tables += [name for name, spec in specs.items() if isinstance(spec, kind)]
+        tables += [name for name, table in paper_tables.items() if isinstance(table, kind)]
         if kind is ScoreTable:
             tables += ["significance", CLAIMS]
     if config.artifacts.ablations:
         tables.append("ablations")
 
-    # 2. figures, each once; the figure of a tree is drawn by its model, not from the package
+    # 2. figures, each once, without the tree, which is not made from the package
     figures: list[str] = []
-    missing_figures = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
+    omitted_figures = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
     for paper in papers:
         for name in paper.figures:
-            if name not in missing_figures and name not in figures:
+            if name not in omitted_figures and name not in figures:
                 figures.append(name)
     if config.sentence_vectors:
         figures.append(VECTORS)

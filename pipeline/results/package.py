@@ -1,4 +1,4 @@
-"""The replication package in `results/`: the inputs of tables and figures, from which they are made without a GPU.
+"""The replication package in `results/`: all inputs of tables and figures, which are made from it without a GPU.
 
 It has the settings; the source and reference of the test text; gold alignments, and the attention compared with them;
 and for each run the translations of both columns of Table 1 with their provenance, the summary, the settings and the
@@ -18,16 +18,18 @@ from nmt.io.files import copy_file, write_json
 from nmt.io.text_files import open_lines, read_lines, write_lines
 
 MODES = ("all", "no_unk")
+"""The columns of Table 1: all sentences, and the sentences without unknown words."""
 _DROPPED_KEYS = ("n_best", "word_log_probabilities")
-"""Fields that translations in a package do not have, since no table needs them."""
+"""Fields of translations that no table needs, so that a package does not have them."""
 _FOLDERS = (
     "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/",
 )  # fmt: skip
 _FILES = ("config.json", "corpora.json")
+"""Folders and files of a results folder that make up the package."""
 MAX_BYTES, MAX_LINES = 1 << 30, 1_000_000
 """Maximum bytes and lines of a whole package of somebody else, decompressed."""
 MAX_JSON_BYTES = 1 << 24
-"""Maximum size of a JSON file of somebody else, of which a byte may become 30 bytes in memory."""
+"""Maximum size of a JSON file of somebody else. A byte of JSON may become 30 bytes in memory."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +94,23 @@ class ReplicationPackage:
         return self.folder / "translations" / set_name / f"{run}.{mode}.jsonl.gz"
 
     def run_file(self, run: str, name: str) -> Path:
-        """Return one of the `RECORDS` of a model's folder."""
+        """Return a file of the folder of a run's model, such as summary.json."""
         return self.folder / "runs" / run / name
 
 
 def belongs_to_package(name: str) -> bool:
-    """Return whether a file of the results, by its name in them, is an input of tables and figures."""
+    """Return whether a file, by its path in the folder of results, is an input of tables and figures."""
     return name.startswith(_FOLDERS) or name in _FILES
 
 
+def is_translation_file(name: str) -> bool:
+    """Return whether a file has a model's translations, by its name: rnnsearch-30.all.jsonl or the same with .gz."""
+    return any(name.removesuffix(".gz").endswith(f".{mode}.jsonl") for mode in MODES)
+
+
 def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) -> None:
-    """Copy a file into a package: translations by `copy_translations`, other lines compressed, the rest as it is."""
-    if copy.name.endswith(tuple(f".{mode}.jsonl.gz" for mode in MODES)):
+    """Copy a file into a package. Translations are shortened by `copy_translations`, other texts are compressed."""
+    if is_translation_file(copy.name):
         copy_translations(source, copy, keep_attention)
     elif copy.suffix == ".gz":
         with write_lines(copy) as writer:
@@ -117,7 +124,7 @@ def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
     """Copy translations and their provenance, without n-best lists and, unless requested, without attention.
 
     Raises:
-        UserError: the provenance file is missing, or of other translations.
+        UserError: the provenance file is missing, or belongs to other translations.
     """
     check_unaltered(source)
     dropped_keys = set(_DROPPED_KEYS)
@@ -140,18 +147,19 @@ def list_files(folder: Path) -> tuple[set[str], list[str]]:
     """Return the names of the plain files, and a line for each link or special file; links are not followed."""
     with errors_as_user_error(folder, remedy="expected fewer levels of folders"):
         paths = sorted(folder.rglob("*"))
-    files, special_files = set(), []
+    files = set()
+    problems = []
     for path in paths:
-        mode, name = path.lstat().st_mode, path.relative_to(folder).as_posix()
+        mode = path.lstat().st_mode
         if stat.S_ISREG(mode):
-            files.add(name)
+            files.add(path.relative_to(folder).as_posix())
         elif not stat.S_ISDIR(mode):
-            special_files.append(f"{path}: a link or special file; remove it: only plain files are read")
-    return files, special_files
+            problems.append(f"{path}: a link or special file; remove it: only plain files are read")
+    return files, problems
 
 
 def find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
-    """Yield a line if files that are read would fill the memory: compressed, a few bytes may be lines without end."""
+    """Yield a line if the files of a package are too large to be read. A few compressed bytes may become many lines."""
     byte_count = line_count = 0
     for name in sorted(files):
         path = folder / name
@@ -161,7 +169,7 @@ def find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
             return
         if is_json or not belongs_to_package(name):
             continue
-        # A damaged file is reported where it is read.
+        # a damaged file is reported by the code that reads it
         with suppress(UserError), open_lines(path) as lines:
             for line in lines:
                 byte_count += len(line)

@@ -11,7 +11,7 @@ from nmt.errors import UserError, errors_as_user_error
 from nmt.io.compression import ZstdError, open_zstd_writer
 from nmt.io.files import atomic_path, copy_file
 from nmt.store.archive import LimitedStream
-from pipeline.results.package import MODES, copy_translations
+from pipeline.results.package import copy_translations, is_translation_file
 
 FOLDERS_OF_RUNS = ("alignments", "models", "perplexity", "translations")
 """Folders of an experiment with files of its runs."""
@@ -30,7 +30,7 @@ def pack_run(files: Iterable[Path], archive: Path, keep_attention_of: Collection
         folder = Path(temporary_folder)
         for file in files:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            if file.name.endswith(tuple(f".{mode}.jsonl" for mode in MODES)):
+            if is_translation_file(file.name):
                 copy_translations(file, folder / file, keep_attention=str(file) in keep_attention_of)
             elif not (folder / file).exists():  # the copied translations have a provenance file already
                 copy_file(file, folder / file)
@@ -47,7 +47,7 @@ def unpack_run(archive: Path, folder: Path) -> None:
     """Unpack the archive of a run into an experiment.
 
     Raises:
-        UserError: it is not such an archive, it is damaged, or it has anything but plain files of a run.
+        UserError: the file is no archive of a run, it is damaged, or it contains anything but plain files of a run.
     """
     with (
         errors_as_user_error(archive, tarfile.TarError, ZstdError, remedy="copy it again"),
@@ -60,12 +60,13 @@ def unpack_run(archive: Path, folder: Path) -> None:
 def _check_member(archive: Path, member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
     """Return a member of an archive with the current time, if it is a file of a run.
 
-    With its own time it could be older than the scores of a run that was joined before, which would then stay. An
-    archive from elsewhere could have settings of the experiment, or links.
+    If a file kept an old time, Snakemake would not update results that are newer. An archive from somebody else could
+    contain links, or replace the settings of the experiment.
     """
-    parts = PurePosixPath(member.name).parts
+    parts = PurePosixPath(member.name).parts  # () is the folder itself
     is_in_folder_of_runs = not parts or (parts[0] in FOLDERS_OF_RUNS and ".." not in parts)
-    if not is_in_folder_of_runs or not (member.isreg() or member.isdir()):
+    is_plain = member.isreg() or member.isdir()
+    if not (is_in_folder_of_runs and is_plain):
         raise UserError(
             f"{archive}: holds {member.name!r}, expected plain files in {', '.join(FOLDERS_OF_RUNS)}"
         )

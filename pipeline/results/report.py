@@ -27,7 +27,7 @@ MAIN_FIGURES = ("figure2", "figure3")
 FOLDED_TABLES = ("significance", "data")
 """Tables that few readers need: the page shows only their headings at first."""
 CSS_DPI, FIGURE_DPI = 96, 200
-"""Pixels per inch of a browser and of a figure."""
+"""Pixels per inch: of a browser, and of a figure whose file does not say."""
 _BASELINES = {
     "diagonal": "without a model: along the diagonal",
     "same_position": "without a model: to the same position",
@@ -39,7 +39,7 @@ class Item:
     """A heading of the page with its content: a table, a picture, or text.
 
     picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. description:
-    its alternative text. text: HTML. is_folded: whether only the heading is shown at first.
+    the alternative text of the picture. text: HTML. is_folded: whether only the heading is shown at first.
     """
 
     heading: str
@@ -77,9 +77,9 @@ def write_report(
 
     def make_item(name: str, **content: Any) -> Item:
         """Return the item of a table, figure or page, with heading and caption."""
-        texts: dict[str, Any] = {"heading": name, **captions.get(name, {})}
-        texts["caption"] = _link_pages(texts.get("caption", ""), output)
-        return Item(**texts, **content)
+        texts = captions.get(name, {})
+        caption = _link_pages(texts.get("caption", ""), output)
+        return Item(texts.get("heading", name), caption, **content)
 
     # tables, then the alignment error rates
     table_items = []
@@ -96,7 +96,8 @@ def write_report(
         if file.suffix == ".png":
             with Image.open(file) as picture:
                 description = str(picture.info.get("Description", ""))
-                width = round(CSS_DPI * picture.width / picture.info.get("dpi", (FIGURE_DPI,))[0])
+                dpi, _ = picture.info.get("dpi", (FIGURE_DPI, FIGURE_DPI))
+                width = round(CSS_DPI * picture.width / dpi)
             content = base64.b64encode(file.read_bytes()).decode()
             figure_items[file.stem] = make_item(
                 file.stem, picture=content, width=width, description=description
@@ -135,7 +136,7 @@ def _link_pages(text: str, output: Path) -> Markup:
 
 
 def _make_error_rate_table(paths: Sequence[Path], settings: dict[str, Any]) -> Table:
-    """Return the alignment error rate of each run, then the rates of baselines without a model."""
+    """Return the table of alignment error rates: a row for each run, then a row for each baseline without a model."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     model_rows = []
     baseline_rows = []

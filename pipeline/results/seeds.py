@@ -17,7 +17,7 @@ TRAINING_NUMBERS = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 class Mean(NamedTuple):
     """The mean of a number over the runs of a model, and its sample standard deviation (n - 1).
 
-    value: None if a run lacks the number. std: None in that case as well, and for a single run.
+    value: None if a run does not have the number. std: None without a value, and for a single run.
     """
 
     value: float | None = None
@@ -25,7 +25,7 @@ class Mean(NamedTuple):
 
     @classmethod
     def from_values(cls, values: Sequence[float | None]) -> Self:
-        """Return the mean of the values of a model's runs. If all are equal, it has exactly their value."""
+        """Return the mean of the values of a model's runs. If all values are equal, the mean is exactly this value."""
         numbers = [value for value in values if value is not None]
         if len(numbers) < len(values) or not numbers:
             return cls()
@@ -42,23 +42,23 @@ class Mean(NamedTuple):
             return ""
         if not self.std:
             return f"{self.value:,.{decimals}f}"
-        decimals = max(decimals, -math.floor(math.log10(self.std)))
+        decimals = max(decimals, -math.floor(math.log10(self.std)))  # 3 decimals for 0.004
         return f"{self.value:,.{decimals}f} ± {self.std:,.{decimals}f}"
 
 
 def group_by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
     """Return results by their model, in the order in which models first occur."""
-    by_model: dict[str, list[Result]] = {}
+    results_by_model: dict[str, list[Result]] = {}
     for result in results:
-        by_model.setdefault(result["model"], []).append(result)
-    return by_model
+        results_by_model.setdefault(result["model"], []).append(result)
+    return results_by_model
 
 
 def merge_summaries(summaries: Sequence[Result]) -> Result:
-    """Return the summaries of a model's runs as one.
+    """Return the summaries of a model's runs as a single summary.
 
-    Each of the `TRAINING_NUMBERS` becomes a `Mean`. Any other key keeps its value, or the distinct values joined by
-    commas; `seed` has all seeds, and `seeds` is their number.
+    Each of the `TRAINING_NUMBERS` becomes a `Mean`. Any other key keeps its value, or gets the distinct values joined
+    by commas. `seed` lists the seeds, and `seeds` is the number of seeds.
     """
     # 1. all keys
     merged: Result = {}
@@ -75,6 +75,6 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
 
 
 def get_scored_sentences(scores: Result, mode: str) -> list[Result]:
-    """Return the scored sentences of a run: all, or with mode `no_unk` the sentences without unknown words."""
+    """Return the scored sentences of a run. mode: `all`, or `no_unk` for sentences without unknown words."""
     sentences: list[Result] = scores["by_sentence" if mode == "all" else "by_sentence_no_unk"]
     return sentences

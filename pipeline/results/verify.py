@@ -1,10 +1,10 @@
 """Verification of published results: whether they match their record, and follow from the replication package.
 
-Checksums compare the files with `ro-crate-metadata.json`. Tables, test text and the record itself are made again in
-this process, and the settings, texts and vocabularies are compared with those of each model's training and decoding.
-The package comes from somebody else, so it decides nothing of what is read or run: only plain files in its folder are
-read, up to a size, no links and no pipes; what papers report, and entries of corpora and archives that this checkout
-has, are the checkout's.
+Checksums compare the files with `ro-crate-metadata.json`. Tables, test text and the record itself are recomputed in
+this process. Settings, texts and vocabularies are compared with what each model's training and decoding recorded.
+
+The package comes from somebody else, so it must not decide what is read or run. Only plain files in its folder are
+read, up to a size, no links and no pipes. Papers come from the checkout, and so do corpora and archives that it has.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ _MAX_LISTED = 3
 """Number of differing settings that a note lists."""
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
 NOT_REMADE = (RECORD, TABLES_PROVENANCE, "README.md")
-"""Files of a results folder that do not follow from the package."""
+"""Files of a results folder that cannot be recomputed from the package."""
 NOT_RECORDED = (RECORD, "README.md")
 """Files of a results folder that the record does not name."""
 
@@ -46,8 +46,8 @@ class Verdict:
     """The result of a verification, which its steps fill.
 
     problems: one line each. notes: lines about facts that are not problems. conclusion: a line about what was checked.
-    unknown_code: a line about results of code that no commit has, or "". inputs: the package, unless it has files that
-    are not read.
+    unknown_code: a line about results of code that no commit has, or "". inputs: the package; None if it has a link or
+    is too large.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -58,12 +58,12 @@ class Verdict:
 
     @contextmanager
     def errors_as_problem(self, problem: str) -> Iterator[None]:
-        """Turn every error inside into a problem: altered files may have any content."""
+        """Turn an error inside into a problem of one line. Altered files may cause any error."""
         try:
             yield
         except Exception as error:
-            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-            self.problems.append(" ".join(f"{problem}: {kind}{error}".split()))
+            error_type = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+            self.problems.append(" ".join(f"{problem}: {error_type}{error}".split()))
 
 
 def verify_results(
@@ -77,16 +77,16 @@ def verify_results(
 
     Args:
         results: the folder.
-        scratch: an empty folder in which the test text is made again.
-        archives: the folder of the downloaded archives, from which the test text is made again; None: only text
-            that the project's grammar generates is made again.
-        output: gets the tables and figures that are made again.
-        models: a folder with models of the package, by the names of their runs, which translate some sentences again.
+        scratch: an empty folder for the recreated test text.
+        archives: the folder of the downloaded archives, from which the test text is recreated; None: only text
+            that the project's grammar generates is recreated.
+        output: the folder for recomputed tables and figures; None: they are not written.
+        models: a folder with models of the package, by the names of their runs, which repeat some translations.
 
     Raises:
         UserError: the folder has no readable record.
     """
-    # 1. files as they were recorded
+    # 1. the checksums of the files
     verdict = Verdict()
     files, unreadable_files = list_files(results)
     crate = read_crate(results)
@@ -99,7 +99,7 @@ def verify_results(
     verdict.problems += find_altered_files(results, checksums, files)
     verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
-    # 2. what follows from the package, if all of its files may be read
+    # 2. settings, tables, text, trainings and translations, if all files of the package may be read
     unreadable_files = unreadable_files or list(find_large_files(results, files))
     verdict.problems += unreadable_files
     if not unreadable_files:
@@ -108,7 +108,7 @@ def verify_results(
             _check_package(verdict.inputs, files, scratch, archives, verdict)
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.inputs)
-        if not verdict.problems:  # otherwise, the record of other files would have other entries
+        if not verdict.problems:  # otherwise the record would differ, too, for the same reasons
             with verdict.errors_as_problem("the record cannot be recomputed"):
                 recorded_files = [results / name for name in checksums]
                 verdict.problems += find_false_entries(verdict.inputs, crate, recorded_files)
@@ -136,20 +136,22 @@ def verify_results(
 
 
 def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]) -> Iterator[str]:
-    """Yield a line for each recorded name that no plain file has, or whose file has a different checksum."""
+    """Yield a line for each recorded file that is missing, or not a plain file, or has a different checksum."""
     for name, expected_checksum in checksums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
             continue
         checksum = sha256(results / name)
         if checksum != expected_checksum:
-            difference = f"sha256 {checksum[:12]}..., the record says {expected_checksum!s:.12}..."
+            # str, because an altered record may have any value
+            difference = f"sha256 {checksum[:12]}..., the record says {str(expected_checksum)[:12]}..."
             yield f"{results / name}: altered: {difference}"
 
 
 def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
-    """Yield a line for the code and for each package whose installed version is not the one that made the tables."""
-    program = crate[crate[REPORT]["instrument"]["@id"]]
+    """Yield a line for this project and for each package whose version differs from the one that made the tables."""
+    report = crate[REPORT]
+    program = crate[report["instrument"]["@id"]]
     packages = [crate[reference["@id"]] for reference in program["softwareRequirements"]]
     versions = {"nmt": format_version(describe_code()), **package_versions()}
     for entity in [program, *packages]:
@@ -168,7 +170,7 @@ def _check_package(
 ) -> None:
     """Check settings, tables and text of a package, and add to the conclusion what was recomputed.
 
-    files: names of the plain files of the results. scratch, archives: as for `verify_results`.
+    files: names of the plain files in the folder of results. scratch, archives: see `verify_results`.
     """
     config, package = inputs.config, inputs.package
     verdict.notes += compare_with_experiments(config, package.folder)
@@ -209,7 +211,7 @@ def _check_package(
 def _check_models(
     inputs: Inputs, models: Path, scratch: Path, archives: Path | None, verdict: Verdict
 ) -> None:
-    """Translate sentences with given models, compute their development NLL, and compare both with the package."""
+    """Translate sentences with the given models, compute the models' development NLL, and compare with the package."""
     # imported here, since it takes seconds to import PyTorch
     from pipeline.results import retranslation
 
@@ -226,7 +228,7 @@ def _check_models(
     verdict.conclusion += f"{len(inputs.systems)} systems"
 
     if inputs.config.pretrained.models:
-        return  # their development text is not in the package
+        return  # the package does not contain the development text of pretrained models
     try:
         dev_text = retranslation.binarize_dev_text(inputs, scratch, archives)
     except MissingArchiveError as error:
@@ -239,13 +241,13 @@ def _check_models(
 
 
 def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:
-    """Recompute each table, and report its first file that differs. Return the names of all files."""
+    """Recompute the files of all tables, and add a problem for each table that differs. Return the files' names."""
     makers = list_text_files(inputs)
     differing_tables = set()
     for name, make_content in makers.items():
         table = PurePosixPath(name).stem
         if table in differing_tables:
-            continue  # if the CSV of a table differs, so do its other forms
+            continue  # if the CSV of a table differs, its other files differ, too
         problem_count = len(verdict.problems)
         with verdict.errors_as_problem(f"{name} cannot be recomputed"):
             verdict.problems += _compare_file(inputs.package.folder / name, make_content(), name in files)
@@ -255,7 +257,7 @@ def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[s
 
 
 def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
-    """Return a line if a published file is missing, or differs from `content`, which was recomputed."""
+    """Return a line if a published file is missing, or differs from its recomputed content."""
     if not is_published:
         return [f"{file}: missing, but the settings ask for it"]
     new_bytes = content.encode()
@@ -269,7 +271,7 @@ def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
     """Return a line if the settings of a package differ from an experiment of the checkout (`find_experiment`).
 
-    This finds settings that were edited to ask for fewer tables or for a different test text.
+    The difference shows whether settings were edited to ask for fewer tables or for a different test text.
     """
     name, differences = find_experiment(config, results)
     if not differences:
@@ -281,10 +283,9 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
 
 
 def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
-    """Return the checkout's experiment that a package is named after, and how its settings differ from the package's.
+    """Return the experiment of the checkout that a package is named after, and the settings in which they differ.
 
-    Without one, this is the most similar experiment. An experiment with Moses also has the settings of its
-    `moses.yaml`.
+    If the package has no such name, the most similar experiment is returned.
     """
     folder = results.resolve()
     experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))
@@ -303,22 +304,22 @@ def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
     """Return the differences from an experiment of the checkout, and from the same experiment with Moses.
 
-    Models that only one of both uses are not compared.
+    The settings of a model that only the package or only the experiment uses are not compared.
     """
     values = flatten(get_published_settings(config))
     candidates = []
     for extra_layers in ([], [Path("moses.yaml")]):
         # Paths are relative to the folder of the experiment, which is the working directory of a run. An experiment
-        # without such a layer, or with settings that cannot be read, is left out.
+        # without moses.yaml, or with settings that cannot be read, is left out.
         with suppress(UserError), chdir(experiment):
             own_config = load_config(find_layers(Path(), extra_layers))
             own_values = flatten(get_published_settings(own_config))
             unshared_models = set(config.use.models) ^ set(own_config.use.models)
-            prefixes = tuple(f"models.{model}." for model in unshared_models)
+            unshared_prefixes = tuple(f"models.{model}." for model in unshared_models)
             differences = []
             for key in sorted(own_values.keys() | values.keys()):
                 value, own_value = values.get(key), own_values.get(key)
-                if value != own_value and not key.startswith(prefixes):
+                if value != own_value and not key.startswith(unshared_prefixes):
                     differences.append(f"{key} is {format_value(value)}, here {format_value(own_value)}")
             candidates.append(differences)
     return candidates

@@ -14,7 +14,7 @@ def run_welch_test(
     Args:
         difference: the difference of the means.
         deviations: the standard deviation (n - 1) of each model's runs.
-        counts: the number of each model's runs, at least two.
+        counts: the number of runs of each model, at least two.
     """
     variances_of_means = []
     for deviation, count in zip(deviations, counts, strict=True):
@@ -31,5 +31,5 @@ def run_welch_test(
 
     # Both tails of Student's distribution are a regularized incomplete beta function.
     t = difference / standard_error
-    share = degrees_of_freedom / (degrees_of_freedom + t**2)
-    return standard_error, float(betainc(degrees_of_freedom / 2, 0.5, 0, share, regularized=True))
+    x = degrees_of_freedom / (degrees_of_freedom + t**2)
+    return standard_error, float(betainc(degrees_of_freedom / 2, 0.5, 0, x, regularized=True))
