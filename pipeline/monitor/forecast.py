@@ -13,7 +13,8 @@ from pipeline.config.schema import Config
 from pipeline.monitor.run_state import RunStates
 
 TIME_LIMIT_MARGIN = 1.25
-"""Factor for the time limit of a job. With a limit too short, the job must run again; too long, it waits longer."""
+"""Factor for the time limit of a job. If the limit is too short, the job must run again; if it is too long, the job
+waits longer in the queue."""
 OVERHEAD_MINUTES = 30
 """Minutes for the start and for reading, and because jobs stop five minutes before the limit."""
 
@@ -34,7 +35,7 @@ CONFIGURED_RATE = "estimated"
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """The updates that a run still needs, and their rate, if it is known. source: where it comes from, for people."""
+    """The updates that a run still needs, and their rate if it is known. source: how the rate is known, in words."""
 
     run: str
     updates: int
@@ -48,14 +49,16 @@ class TrainingTime:
 
 
 def estimate_training_times(states: RunStates, runs: Iterable[str]) -> list[TrainingTime]:
-    """Return the remaining training of these runs."""
+    """Return the remaining training of each of these runs."""
     return [estimate_training_time(states, run) for run in runs]
 
 
 def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     """Return the remaining training of a run, at its rate, the rate of a similar run, or the rate in the settings."""
-    models, state = states.config.models, states[name]
-    run, entry = state.run, models[state.run.model]
+    models = states.config.models
+    state = states[name]
+    run = state.run
+    entry = models[run.model]
 
     # 1. the update at which it starts: 0, or the last one of the run that it continues
     start_update = 0
@@ -74,11 +77,11 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     similar_runs = [name]
     if run.base:
         similar_runs.append(run.base)
-    similar_runs += [other.name for other in states.runs.values() if other.model == run.model]
+    similar_runs += [other_run.name for other_run in states.runs.values() if other_run.model == run.model]
     for similar_run in similar_runs:
-        rate = states[similar_run].status.updates_per_second
-        if rate:
-            return TrainingTime(name, updates, 3600 * rate, MEASURED_RATE)
+        updates_per_second = states[similar_run].status.updates_per_second
+        if updates_per_second:
+            return TrainingTime(name, updates, 3600 * updates_per_second, MEASURED_RATE)
 
     # 4. without such a rate: the one in the settings, if they have any
     configured_rate = states.config.resources.updates_per_hour.get(entry.model_type)
@@ -86,7 +89,7 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
 
 
 def describe_training_times(states: RunStates, training_times: Collection[TrainingTime]) -> str:
-    """Return the time and where it comes from: "about 20 hours, or 12 hours all at once (measured here)"."""
+    """Return the time, and how it is known: "about 20 hours, or 12 hours all at once (measured here)"."""
     known_times = [time for time in training_times if time.hours is not None]
     if not known_times:
         return "hours unknown until a rate is measured, or set in resources.updates_per_hour"
@@ -94,10 +97,12 @@ def describe_training_times(states: RunStates, training_times: Collection[Traini
     text = f"about {format_hours(sum_hours(known_times))}"
     if len(known_times) > 1:
         text += f", or {format_hours(estimate_parallel_hours(states, known_times))} all at once"
-    sources = dict.fromkeys(time.source for time in known_times)
+    distinct_sources = dict.fromkeys(time.source for time in known_times)
+    text += f" ({'; '.join(distinct_sources)})"
     unknown_count = len(training_times) - len(known_times)
-    unknown = f", and {unknown_count} for unknown hours" if unknown_count else ""
-    return f"{text} ({'; '.join(sources)}){unknown}"
+    if unknown_count:
+        text += f", and {unknown_count} for unknown hours"
+    return text
 
 
 def sum_hours(training_times: Iterable[TrainingTime]) -> float:
@@ -106,7 +111,7 @@ def sum_hours(training_times: Iterable[TrainingTime]) -> float:
 
 
 def format_hours(hours: float | None) -> str:
-    """Return a duration as minutes or hours, with the digits that a forecast deserves: "45 min", "3.2 hours"."""
+    """Return a duration as minutes or hours, with few digits, since forecasts are not exact: "45 min", "3.2 hours"."""
     if hours is None:
         return "unknown"
     if hours < 1:
@@ -117,12 +122,12 @@ def format_hours(hours: float | None) -> str:
 def estimate_parallel_hours(states: RunStates, training_times: Collection[TrainingTime]) -> float:
     """Return the hours until all runs are trained if each has its own processor.
 
-    A run that continues another one waits for it. Unknown hours do not count.
+    A run that continues another one starts when the other one ends. Unknown hours count as 0.
     """
     hours = {time.run: time.hours or 0.0 for time in training_times}
     hours_until_trained = []
     for run in hours:
-        base = states.runs[run].base  # which continues no other run itself
+        base = states.runs[run].base  # the base itself continues no other run
         waiting_hours = hours.get(base, 0.0) if base else 0.0
         hours_until_trained.append(waiting_hours + hours[run])
     return max(hours_until_trained, default=0.0)
@@ -140,15 +145,15 @@ def request_training_minutes(config: Config, run: Run, folder: Path) -> int:
 
 
 def count_training_retries(config: Config, runs: Iterable[Run], folder: Path) -> int:
-    """Return how often a training job is submitted again.
+    """Return how often a training job may be submitted again.
 
-    That is once for each time limit that the training fills at half the expected rate, if a rate is known, and
-    `train_attempts` times for jobs that are lost.
+    A training continues in a new job after each time limit. The number suffices for the longest of the runs at half
+    the expected rate (if a rate is known), and for `train_attempts` jobs that are lost.
     """
     training_times = estimate_training_times(RunStates(config, folder), [run.name for run in runs])
     max_hours = max(time.hours or 0.0 for time in training_times)
-    time_limits = math.ceil(2 * max_hours / config.resources.train_hours)
-    return time_limits + config.resources.train_attempts
+    job_count = math.ceil(2 * max_hours / config.resources.train_hours)
+    return job_count + config.resources.train_attempts
 
 
 # --- disk -------------------------------------------------------------------------------------------------------------
@@ -178,7 +183,7 @@ def _count_archive_bytes(config: Config, archives: Iterable[str]) -> int:
 
 
 def _count_source_bytes(config: Config, folder: Path, corpora: Sequence[str]) -> int:
-    """Return the bytes of the archives, and of the user's own files, that corpora come from."""
+    """Return the bytes of the archives and of the user's own files from which these corpora come."""
     total = _count_archive_bytes(config, list_archives(config, corpora))
     for corpus in corpora:
         for side in config.corpora[corpus].sides.values():

@@ -33,19 +33,24 @@ class NodeGroup:
 def query_partitions() -> dict[str, list[NodeGroup]]:
     """Return the groups of nodes of each partition that sinfo lists; "" is the default partition.
 
-    Without Slurm's answer there are none.
+    If Slurm does not answer, there are no partitions.
     """
+    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %m %G")
+    if answer is None:
+        return {}
+
     node_groups: dict[str, list[NodeGroup]] = {}
-    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %m %G") or ""
     for line in answer.splitlines():
+        # a star marks the default partition: "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:a100:4(S:0-1)"
         fields = line.split(maxsplit=3)
         if len(fields) < 4:
             continue
 
-        # a star marks the default partition: "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:a100:4(S:0-1)"
+        # limits that nobody knows are infinite
         name, limit, memory, resources = fields
-        time_limit = parse_slurm_duration(limit) or math.inf  # an unreadable limit limits nothing
-        memory_mb = float(memory) if memory.isdecimal() and int(memory) > UNKNOWN_MEMORY_MB else math.inf
+        time_limit = parse_slurm_duration(limit) or math.inf
+        is_memory_known = memory.isdecimal() and int(memory) > UNKNOWN_MEMORY_MB
+        memory_mb = float(memory) if is_memory_known else math.inf
         gpu_types = GPU_TYPE.findall(resources)
         group = NodeGroup(time_limit, memory_mb, frozenset(gpu_types))
         node_groups.setdefault(name.rstrip("*"), []).append(group)
@@ -55,23 +60,22 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
 
 
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
-    """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
+    """Return a line for each reason why submitted jobs would not start; [] if Slurm does not answer."""
     node_groups = query_partitions()
 
-    # jobs of a rule that request the same are checked once, with the longest time and the largest memory of all
+    # jobs of a rule for the same nodes are checked once, with the longest time and the largest memory of all
     requests: dict[tuple[object, ...], Job] = {}
     for job in jobs:
         if job.is_local:
             continue
-        key = (
-            job.rule,
-            *(job.resources.get(name) for name in ("slurm_partition", "gpu", "gpu_model", "qos")),
-        )
-        other = requests.get(key, job)
+        resources = job.resources
+        node_requests = (resources.get(name) for name in ("slurm_partition", "gpu", "gpu_model", "qos"))
+        key = (job.rule, *node_requests)
+        similar_job = requests.get(key, job)
         maxima = {}
         for name in ("runtime", "mem_mb"):
-            maxima[name] = max(job.resources.get(name, 0), other.resources.get(name, 0))
-        requests[key] = replace(job, resources={**job.resources, **maxima})
+            maxima[name] = max(resources.get(name, 0), similar_job.resources.get(name, 0))
+        requests[key] = replace(job, resources={**resources, **maxima})
 
     problems: list[str] = []
     for job in requests.values():
@@ -80,7 +84,7 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 
 
 def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> Iterator[str]:
-    """Yield a line for each resource that a job requests and none of its partitions has."""
+    """Yield a line for each resource that a job requests and that none of the job's partitions has."""
     resources = job.resources
     partition = resources.get("slurm_partition", "")
 
@@ -106,7 +110,7 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
             yield f"jobs with a GPU: no node of {location} has one, says sinfo: set a different slurm_partition"
             return
         gpu_model = resources.get("gpu_model", "")
-        known_types = sorted(frozenset().union(*(group.gpu_types for group in groups)) - {""})
+        known_types = sorted({gpu_type for group in groups for gpu_type in group.gpu_types if gpu_type})
         if gpu_model:
             groups = [group for group in groups if gpu_model in group.gpu_types]
         if not groups:

@@ -12,6 +12,7 @@ from nmt.backend import gpu_pool
 from nmt.environment import REPOSITORY, child_environment
 from nmt.errors import UserError
 from nmt.io.files import read_json
+from nmt.io.messages import ERROR_START, WARNING_START
 from nmt.io.system import last_output_line
 from nmt.store.training_store import TrainingStore
 from pipeline import kenlm
@@ -41,8 +42,8 @@ def find_problems(
         submits_jobs: whether jobs are submitted to a cluster.
         status_command: the program that tells the states of submitted jobs, if the executor has one.
     """
-    # 1. processors. `scontrol` tells whether there is Slurm, since the project has no wrapper of it. Its wrappers of
-    # `sbatch` and others exist without Slurm as well.
+    # 1. processors. Only where Slurm is installed, there is a program `scontrol`. For `sbatch` and others, the project
+    # has wrappers, which exist without Slurm as well.
     problems: list[str | None] = []
     if not submits_jobs:
         problems.append(_find_missing_gpu(job_list))
@@ -87,10 +88,8 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
 
 
 def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
-    """Return the runs with a pending job of training, without those whose finished model is in a store.
-
-    As long as the text is not prepared, nobody knows whether a stored model was trained on it.
-    """
+    """Return the runs with a pending job of training, without the runs whose finished model is in a store."""
+    # as long as the text is not prepared, nobody knows whether a stored model was trained on it
     pending_rules = {job.rule for job in job_list.pending_jobs}
     if pending_rules & LAST_TEXT_RULES:
         return job_list.runs_to_train
@@ -123,9 +122,9 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
     needed_bytes = estimate_disk_bytes(config, folder, archives=archives, corpora=corpora, runs=runs)
     free_bytes = shutil.disk_usage(folder).free
     if needed_bytes:
-        warning = "" if needed_bytes <= free_bytes else "warning: "
+        line_start = WARNING_START if needed_bytes > free_bytes else ""
         sizes = f"needs {_format_bytes(needed_bytes)}, {_format_bytes(free_bytes)} are free"
-        lines.append(f"{warning}disk: {sizes}")
+        lines.append(f"{line_start}disk: {sizes}")
 
     # 3. archives whose size nobody knows
     archives_without_size = [archive for archive in archives if config.archives[archive].bytes is None]
@@ -135,9 +134,9 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
 
 def _explain_new_training(states: RunStates, run: str) -> list[str]:
-    """Return a line if a run was trained before, but with different settings or different prepared text."""
+    """Return a list with a line if a run was trained before, but with different settings or different prepared text."""
     state = states[run]
-    if state.model is None or state.folder:
+    if state.model is None or state.folder:  # nobody knows yet, or the training will continue
         return []
     change = TrainingStore(states.experiment.store).describe_changes(run, state.model.training_inputs)
     return [f"{run}: a new training, because {change}"] if change else []
@@ -172,7 +171,8 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
     with TemporaryDirectory() as temporary_folder:
         answer_file = Path(temporary_folder, "answer.json")
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
-        # with exactly these words after `--quiet`, a dry-run ends when it has planned the jobs, which are then pending
+        # With exactly these words after `--quiet`, a dry-run ends when it has planned the jobs. Otherwise it would go
+        # through the jobs, and none of them would be pending at its end.
         command += ["--directory", str(folder), "--dry-run", "--quiet", "rules", "progress"]
         command += ["--rerun-incomplete", *options, "--", "all"]
         result = subprocess.run(
@@ -189,7 +189,6 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
             return answer["forecast"], answer["problems"]
 
     # The rules print their problems as errors; any other fault is in the last line.
-    problems = [
-        line.removeprefix("error: ") for line in result.stderr.splitlines() if line.startswith("error: ")
-    ]
+    error_lines = [line for line in result.stderr.splitlines() if line.startswith(ERROR_START)]
+    problems = [line.removeprefix(ERROR_START) for line in error_lines]
     return [], problems or [f"{folder}: Snakemake says: {last_output_line(result.stderr)}"]

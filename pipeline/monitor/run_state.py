@@ -16,10 +16,10 @@ from pipeline.config.schema import Config
 class RunState:
     """The training of a run with the present settings and text.
 
-    model: the model that it should give; None if no text is prepared.
-    folder: its folder in the store, with lock and checkpoints; None if it has not begun.
-    finished_model: the folder of its finished model in a store, or None.
-    status: how far it has come, by its history.
+    model: the model that the training should give; None if no text is prepared.
+    folder: the training's folder in the store, with lock and checkpoints; None if the training has not begun.
+    finished_model: the folder of the finished model in a store, or None.
+    status: how far the training has come, by its history.
     """
 
     run: Run
@@ -50,18 +50,22 @@ class RunStates:
         if model:
             store = TrainingStore(experiment.store, experiment.shared_stores)
             finished_model = store.find_model(model.key)
-            # the second folder is for the end that these settings ask for, the first for any end
+            # the last existing folder is the best match: it may be only for trainings that end at the same update
             for state_folder in store.find_state_folders(run.name, model.training_inputs, model.settings):
                 if state_folder.is_dir():
                     folder = state_folder
 
-        history = (folder or finished_model or experiment.model(run.name)) / HISTORY
+        folder_with_history = folder or finished_model or experiment.model(run.name)
         dev_score = self.config.models[run.model].training.dev_score
-        return RunState(run, model, folder, finished_model, _read_status(history, dev_score))
+        status = _read_status(folder_with_history / HISTORY, dev_score)
+        return RunState(run, model, folder, finished_model, status)
 
 
 def _read_status(history: Path, dev_score: str) -> RunStatus:
-    """Return how far a run has come. A terminal asks every few seconds: an unchanged file is not read again."""
+    """Return how far a run has come.
+
+    The line on a terminal asks for this every few seconds, so an unchanged file is not read again.
+    """
     if not history.exists():
         return RunStatus()
     stat = history.stat()
@@ -70,4 +74,5 @@ def _read_status(history: Path, dev_score: str) -> RunStatus:
 
 @lru_cache(maxsize=1000)
 def _read_unchanged_status(history: Path, dev_score: str, stamp: tuple[int, ...]) -> RunStatus:
+    """Read a history once for each stamp, which only tells the cache whether the file has changed."""
     return read_run_status(history, dev_score)

@@ -43,10 +43,10 @@ class TrainingStatus:
         label: the name of the run for people.
         state: done; outdated (finished with other settings or text); running; silent (its process has given no sign of
             life for a minute); failed; stopped; or waiting.
-        planned_updates: the number of its last update. If it ends after some epochs, this is an upper limit until their
-            length is known.
-        progress: its update, rate and scores until now.
-        checkpoint_update: the update from which it can resume.
+        planned_updates: the number of the last update. If the training ends after some epochs, this is an upper limit
+            until their length is known.
+        progress: the update, rate and scores until now.
+        checkpoint_update: the update from which the training can resume.
         note: the reason for the state.
     """
 
@@ -67,7 +67,7 @@ class TrainingStatus:
 
 
 def read_last_settings(folder: Path) -> Config:
-    """Return the settings of the last run in a folder or, if they cannot be read, those of its config.yaml."""
+    """Return the settings of the last run in a folder or, if they cannot be read, the settings in its config.yaml."""
     try:
         return read_settings(Config, folder / RUN_SETTINGS)
     except UserError:
@@ -77,8 +77,10 @@ def read_last_settings(folder: Path) -> Config:
 
 def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     """Return the status of a run."""
-    run_state, experiment = states[name], states.experiment
-    run, status = run_state.run, run_state.status
+    experiment = states.experiment
+    run_state = states[name]
+    run = run_state.run
+    status = run_state.status
     entry = states.config.models[run.model]
     job_progress = progress.read_progress(experiment.training_progress(run.name))
 
@@ -107,7 +109,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     else:
         state = "waiting"
 
-    # 3. its progress; the progress file of a job is more recent than the history
+    # 3. the progress; a running job writes its progress file more often than the history
     planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
     if state == "running" and job_progress and job_progress.total:
         planned_updates = job_progress.total
@@ -174,7 +176,7 @@ def format_status_table(config: Config, folder: Path) -> str:
 
 
 def _format_attention_table(config: Config, folder: Path, run_names: Sequence[str]) -> str:
-    """Return a table of the attention of those runs that have translated the test set, or "" if none has attention."""
+    """Return a table of the attention of the runs that have translated the test set, or "" if none has attention."""
     experiment = ExperimentFolder(config, folder)
     rows: list[list[str]] = []
     for run_name in run_names:
@@ -213,13 +215,13 @@ def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
 def _format_row(training: TrainingStatus) -> tuple[str, ...]:
     """Return the cells of a training in the table, in the order of `HEADER`."""
     update = training.progress.update
-    # a model that keeps its initial weights needs no update
-    share_done = update / training.planned_updates if training.planned_updates else 1
+    # a model that keeps its initial weights has no updates
+    fraction_done = update / training.planned_updates if training.planned_updates else 1
     return (
         training.label,
         training.state,
         f"{update:,}/{training.planned_updates:,}",
-        f"{share_done:.0%}",
+        f"{fraction_done:.0%}",
         "" if training.seconds_left is None else format_duration(training.seconds_left),
         _format_dev_score(training.progress.dev),
         _format_dev_score(training.progress.best),

@@ -13,20 +13,28 @@ TRAINING_COMMENT = re.compile(r"rule_train_wildcards_(?P<run>\S+)")
 def find_submitted_trainings(folder: Path) -> dict[str, str]:
     """Return what squeue says of each run whose training is in the queue: "Slurm's job 18 is PENDING (Priority)".
 
-    It is empty if no job was submitted from this folder, or Slurm does not answer.
+    Return {} if no job was submitted from this folder, or Slurm does not answer.
     """
     try:
         lines = (folder / SUBMISSIONS).read_text(encoding="utf-8").splitlines()
     except OSError:
         return {}
+    # the second word of a line is the number of the job; a line may be incomplete
     submitted_numbers = {line.split()[1] for line in lines if len(line.split()) == 3}
 
+    answer = query_program("squeue", "--me", "--noheader", "--format=%i|%T|%r|%k")
+    if answer is None:
+        return {}
+
     descriptions = {}
-    answer = query_program("squeue", "--me", "--noheader", "--format=%i|%T|%r|%k") or ""
     for line in answer.splitlines():
-        number, state, reason, comment = (line.split("|", 3) + [""] * 3)[:4]
+        # such as 18|PENDING|Priority|rule_train_wildcards_rnnsearch-50 ...
+        fields = line.split("|", 3)
+        if len(fields) < 4:
+            continue
+        number, state, reason, comment = fields
         match = TRAINING_COMMENT.match(comment)
         if match and number in submitted_numbers:
-            reason = "" if reason == "None" else f" ({reason})"
-            descriptions[match["run"]] = f"Slurm's job {number} is {state}{reason}"
+            reason_text = "" if reason == "None" else f" ({reason})"
+            descriptions[match["run"]] = f"Slurm's job {number} is {state}{reason_text}"
     return descriptions
