@@ -33,8 +33,8 @@ def align_text(
         moses: the folder of eflomal, and of the programs that join both directions.
         source: plain tokens, a sentence per line.
         target: plain tokens of the other side.
-        output: the alignment that is written, `0-0 1-2`, source word first, a line per pair.
-        alignment_block: pairs aligned together.
+        output: the file of alignments, with a line per pair, such as `0-0 1-2` (source word first).
+        alignment_block: the number of pairs in a block.
         symmetrization: heuristic that makes one alignment of both directions, such as `grow-diag-final-and`.
     """
     eflomal = moses.import_eflomal()
@@ -56,14 +56,16 @@ def align_text(
 def _align_block(
     eflomal: Any, moses: Moses, block: Sequence[tuple[str, str]], heuristic: str, folder: Path
 ) -> Path:
-    """Return the file with the alignment of a block; `folder` keeps the priors from block to block."""
+    """Return the file with the alignment of a block. `folder` keeps the priors for later blocks."""
     sources, targets = zip(*block, strict=True)
-    forward, reverse, priors_file = folder / "forward", folder / "reverse", folder / "priors"
+    forward = folder / "forward"
+    reverse = folder / "reverse"
+    priors_file = folder / "priors"
     with full_disk_as_user_error(folder):
-        # 1. align in both directions, from the priors of the first block
+        # 1. align in both directions, from the priors of the first block, if there are any
         priors = None
         if priors_file.exists():
-            priors = priors_file.read_text(encoding="utf-8").split("\n")[:-1]
+            priors = priors_file.read_text(encoding="utf-8").split("\n")[:-1]  # each line has an end
         try:
             eflomal.Aligner(model=EFLOMAL_MODEL).align(
                 sources, targets, str(forward), str(reverse), priors_input=priors

@@ -51,12 +51,13 @@ def initial_weights(system: System) -> str:
 
 
 def format_configuration(system: System, weights: str) -> str:
-    """Return the text of a moses.ini; all paths are absolute.
+    """Return the text of a moses.ini with absolute paths.
 
     Raises:
         UserError: a path has a space, which Moses would read as the end of the path.
     """
-    phrases, reordering = system.phrases.absolute(), system.reordering_table.absolute()
+    phrases = system.phrases.absolute()
+    reordering = system.reordering_table.absolute()
     language_model = system.language_model.absolute()
     for path in (phrases, reordering, language_model):
         if " " in str(path):

@@ -13,7 +13,7 @@ from pipeline.preparation import SideFiles
 
 
 def write_pairs(table: Path, held_out: int, train: SideFiles, dev: SideFiles) -> tuple[int, int]:
-    """Write each pair of a table once, however often the text has it, as training and development text.
+    """Write each pair of a table once, whatever its frequency in the text, as training and development text.
 
     Args:
         table: the phrase table.

@@ -14,7 +14,7 @@ from pipeline.moses.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
 
 
 def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> tuple[int, int]:
-    """Write the pairs that the texts may need, with p(target phrase given source phrase) as the last score.
+    """Write the pairs that the texts may need, with the model's p(target phrase given source phrase) as last score.
 
     Args:
         model: trained on phrase pairs.
@@ -26,21 +26,22 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
         The number of pairs written, and of pairs in the table.
     """
     # the phrases that a translation may need; the table has many more
-    max_words = max(len(entry[0].split()) for entry in read_entries(table))
+    max_words = max(len(source_phrase.split()) for source_phrase, *_ in read_entries(table))
     needed_phrases = _collect_phrases(texts, max_words)
     written_count = total = 0
     rescorer = Rescorer([model])
     with write_lines(output) as writer:
         for batch in _batch_by_source(read_entries(table, progress_label="moses phrase-scores")):
             total += sum(map(len, batch.values()))
-            # the model scores [(["source", "phrase"], ["first target phrase", ...]), ...]
-            needed_entries, n_best_lists = [], []
+            needed_entries = []
+            n_best_lists = []  # [(["source", "phrase"], ["first target phrase", ...]), ...]
             for source_phrase, entries in batch.items():
                 if source_phrase in needed_phrases:
                     needed_entries.append(entries)
-                    target_phrases = [entry[1] for entry in entries]
+                    target_phrases = [target_phrase for _, target_phrase, *_ in entries]
                     n_best_lists.append((source_phrase.split(), target_phrases))
 
+            # the entries of a source phrase, with the log-probabilities of their target phrases
             scores = rescorer.compute_log_probabilities(n_best_lists) if n_best_lists else []
             for entries, log_probabilities in zip(needed_entries, scores, strict=True):
                 for entry, log_probability in zip(entries, log_probabilities, strict=True):
@@ -53,9 +54,9 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
 
 
 def _batch_by_source(entries: Iterable[Entry]) -> Iterator[dict[str, list[Entry]]]:
-    """Yield batches of entries, which a model scores together: {source phrase: its entries}.
+    """Yield batches of entries that a model scores together: {source phrase: entries with it}.
 
-    A batch is full after the source phrase with which it has HYPOTHESES_PER_GROUP target phrases.
+    A batch is full once it has HYPOTHESES_PER_GROUP entries or more; a source phrase is never in two batches.
     """
     batch: dict[str, list[Entry]] = {}
     size = 0

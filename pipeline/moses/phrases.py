@@ -47,13 +47,13 @@ def extract_phrases(
         UserError: a step failed, or no phrase was found.
     """
     with temporary_folder(tables[0].parent, f".{tables[0].name}.work-") as work_folder:
-        # The script takes its input by these names.
+        # the names under which the script reads its input
         (work_folder / "corpus.source").symlink_to(text[0].absolute())
         (work_folder / "corpus.target").symlink_to(text[1].absolute())
         (work_folder / "aligned.given").symlink_to(alignment.absolute())
         (work_folder / "model").mkdir()
 
-        # Steps 1 to 3 make the alignment, 8 and 9 a configuration.
+        # without steps 1 to 3, which would make an alignment, and steps 8 and 9, which would make a configuration
         command = ["perl", moses.script("training/train-model.perl"), "--first-step", "4", "--last-step", "7"]
         command += ["--root-dir", ".", "--model-dir", "model"]
         command += ["--corpus", "corpus", "--f", "source", "--e", "target"]
@@ -74,7 +74,7 @@ def extract_phrases(
 
 
 def _check_table(table: Path, alignment: Path) -> None:
-    """Raise a UserError if a table is empty: the script ends without an error then."""
+    """Raise a UserError if a table is empty. The script itself does not report this as an error."""
     with gzip.open(table) as lines:
         if not lines.readline():
             raise UserError(f"{table}: no phrase was extracted; check the alignment {alignment} and its text")
@@ -86,7 +86,7 @@ def count_scores(table: Path) -> int:
 
 
 def read_entries(table: Path, progress_label: str | None = None) -> Iterator[Entry]:
-    """Yield the entries of a phrase table. With a `progress_label`, a progress bar of this name is shown."""
+    """Yield the entries of a phrase table. If there is a `progress_label`, show a progress bar with this label."""
     number = 0
     progress_bar = Progress.over_files([table], progress_label) if progress_label else nullcontext()
     with progress_bar as progress:

@@ -22,7 +22,7 @@ from nmt.io.system import last_output_line
 from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
 REPEATABLE_ENVIRONMENT = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
-"""Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
+"""With these variables, Perl's hashes have the same order in each run, and so do the lines of the tables."""
 
 TARGETS = {
     "moses": "moses-cmd//moses",
@@ -45,13 +45,13 @@ PACKAGES = (
 )
 
 SOURCE_SHA256 = "84be1e9c786a86c346f3d56839f42d49bc43c352fb5d47fd20b60797c4a4e26f"
-"""Checksum of the files of Moses' commit 34452895, since its archive is packed on demand and has none of its own. In
-the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"""
+"""Checksum of the files of Moses' commit 34452895. The archive itself has none, since it is packed on demand. In the
+unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"""
 
 EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
 """eflomal with the checksum of its source archive on PyPI, which pip compiles."""
 BUILD_REQUIREMENTS = "setuptools==84.2.1\nwheel==0.48.0\nnumpy==2.4.6\nCython==3.3.1\n"
-"""The packages that build eflomal, which itself does not fix their versions."""
+"""The packages that build eflomal. eflomal itself does not fix their versions."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Moses:
             ) from None
 
     def _find_path(self, *names: str) -> str:
-        """Return the absolute path of a file or folder; a UserError if it is missing or its path has a space."""
+        """Return the absolute path of a file or folder. Raise a UserError if it is missing, or its path has a space."""
         path = self.root.absolute().joinpath(*names)
         if not path.exists():
             raise UserError(f"{path}: no such file; remove {self.root}, and the rule moses_programs makes it")
@@ -109,14 +109,14 @@ def run_logged(
 
     Args:
         command: the program and its arguments.
-        log: file to which its messages are added.
-        problem: message for a failure.
-        folder: its working directory.
-        source: file for its standard input.
-        output: file for its standard output; None: the log.
+        log: the file to which the program's messages are added.
+        problem: the start of the error message.
+        folder: the working directory of the program.
+        source: the file for its standard input; None: no input.
+        output: the file for its standard output; None: the log.
 
     Raises:
-        UserError: it failed. The message contains its last line and the log's name.
+        UserError: the program failed. The error message contains the last line of its output, and the log's name.
     """
     with (
         log.open("ab") as messages,
@@ -180,8 +180,8 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
 def _link_programs(installation: Path, folder: Path) -> None:
     """Put links to the programs and scripts of an installation into a folder.
 
-    Each program gets a link of its own. Snakemake removes the outputs of a rule before it runs the rule, and through a
-    link to the whole folder it would remove the user's programs.
+    Each program gets a link of its own, since a link to the whole folder would be dangerous: Snakemake removes the
+    outputs of a rule before it runs the rule, and so would remove the user's programs.
     """
     (folder / "bin").mkdir()
     for program in TARGETS:
@@ -200,25 +200,21 @@ def _find_installation() -> Path | None:
     moses = shutil.which("moses")
     if moses is None:
         return None
-    root = Path(os.path.realpath(moses)).parent.parent  # of ROOT/bin/moses
-    has_training_script = (root / "scripts/training/train-model.perl").exists()
-    return root if _is_complete(root) and has_training_script else None
+    installation = Path(os.path.realpath(moses)).parent.parent  # without bin/moses
+    has_training_script = (installation / "scripts/training/train-model.perl").exists()
+    return installation if _is_complete(installation) and has_training_script else None
 
 
 def install_eflomal(folder: Path) -> None:
     """Install eflomal into `folder/python` by pip, which knows the user's index and compares the checksum."""
     with temporary_folder(folder, "build-") as work_folder:
-        requirements, constraints = work_folder / "requirements.txt", work_folder / "built-by.txt"
+        requirements = work_folder / "requirements.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
+        constraints = work_folder / "build-constraints.txt"
         constraints.write_text(BUILD_REQUIREMENTS, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        command += [
-            "--no-deps",
-            "--require-hashes",
-            "--no-binary",
-            "eflomal",
-            f"--target={work_folder / 'python'}",
-        ]
+        command += ["--no-deps", "--require-hashes", "--no-binary", "eflomal"]
+        command += ["--target", str(work_folder / "python")]
         command += ["-r", str(requirements), "--build-constraint", str(constraints)]
         run_program(command, "eflomal: pip could not build it (it needs a C compiler and make)")
         commit_file(work_folder / "python", folder / "python")
@@ -254,7 +250,11 @@ def _build_programs(source: Path, folder: Path, parallel_jobs: int) -> None:
 
 
 def _unpack_source(source: Path, folder: Path) -> Path:
-    """Unpack the source archive, and return the folder in it; a UserError if it is damaged or of a different commit."""
+    """Unpack the source archive, and return the folder in it.
+
+    Raises:
+        UserError: the archive is damaged, or contains a different commit.
+    """
     try:
         extract_archive(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
@@ -268,13 +268,13 @@ def _unpack_source(source: Path, folder: Path) -> Path:
 
 
 def _checksum_of_files(tree: Path) -> str:
-    """Return the SHA-256 over names and checksums of the files; `contrib`, which is not built, is left out."""
-    lines = []
+    """Return the SHA-256 of a list with checksum and name of each file. `contrib`, which is not built, is left out."""
+    line_of_name = {}
     for path in tree.rglob("*"):
         name = f"./{path.relative_to(tree)}"
         if path.is_file() and not path.is_symlink() and not name.startswith("./contrib/"):
-            lines.append((name, f"{sha256(path)}  {name}\n"))
-    listing = "".join(line for _, line in sorted(lines))
+            line_of_name[name] = f"{sha256(path)}  {name}\n"  # a line of the program sha256sum
+    listing = "".join(line_of_name[name] for name in sorted(line_of_name))
     return hashlib.sha256(listing.encode()).hexdigest()
 
 

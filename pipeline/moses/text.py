@@ -37,13 +37,13 @@ def write_text(
     def is_short(words: list[list[str]]) -> bool:
         return max_words is None or max(map(len, words)) <= max_words
 
-    # the number of pairs, which must be known to spread them evenly
+    # to spread `sentences` pairs evenly, the number of all short pairs must be known
     short_total = 0
     if sentences:
         short_total = sum(is_short(words) for _, words in _read_words(shards, "counting pairs"))
 
     written_count = short_count = long_count = 0
-    with write_lines(outputs[0]) as source_lines, write_lines(outputs[1]) as target_lines:
+    with write_lines(outputs[0]) as source_writer, write_lines(outputs[1]) as target_writer:
         for location, words in _read_words(shards, "moses text"):
             if not is_short(words):
                 long_count += 1
@@ -51,12 +51,12 @@ def write_text(
 
             short_count += 1
             if not sentences or is_selected(short_count, sentences, short_total):
-                for writer, side_words in zip((source_lines, target_lines), words, strict=True):
+                for writer, side_words in zip((source_writer, target_writer), words, strict=True):
                     sentence = " ".join(side_words)
-                    reserved = RESERVED.search(sentence)
-                    if reserved:
+                    reserved_character = RESERVED.search(sentence)
+                    if reserved_character:
                         remedy = "which Moses takes for its own notation; set `tokenization.escape: true`"
-                        raise UserError(f"{location}: holds {reserved[0]!r}, {remedy}")
+                        raise UserError(f"{location}: holds {reserved_character[0]!r}, {remedy}")
                     writer.write(sentence)
                 written_count += 1
 
@@ -66,7 +66,7 @@ def write_text(
 
 
 def _read_words(shards: Sequence[SideFiles], label: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield the location (file and line) and the words of both sides of each pair that has words on both."""
+    """Yield the location (file and line) and the words of both sides of each pair that has words on both sides."""
     with Progress.over_files(chain.from_iterable(shards), label) as progress:
         for source, target in shards:
             for number, pair in enumerate(read_pairs(source, target, progress), start=1):
@@ -76,8 +76,8 @@ def _read_words(shards: Sequence[SideFiles], label: str) -> Iterator[tuple[str, 
 
 
 def is_selected(number: int, count: int, total: int) -> bool:
-    """Return whether pair `number` of `total`, from 1, is one of `count` pairs that are spread evenly over a text.
+    """Return whether pair `number` (from 1) of `total` is one of `count` pairs that are spread evenly over a text.
 
-    Of 8 pairs, 3 are the 3rd, 6th and 8th.
+    Example: 3 of 8 pairs are the 3rd, 6th and 8th.
     """
     return number * count // total > (number - 1) * count // total

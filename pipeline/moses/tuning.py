@@ -33,16 +33,17 @@ def tune_weights(
         tuning_n_best: hypotheses per sentence and round.
         threads: the threads of decoder and optimizer.
     """
-    with temporary_folder(output.parent, f".{output.name}.work-") as work_folder:
-        # the system to begin with
-        initial_configuration = work_folder.absolute() / "moses.ini"
+    with temporary_folder(output.parent, f".{output.name}.work-") as relative_folder:
+        work_folder = relative_folder.absolute()
+        # 1. the system with its initial weights
+        initial_configuration = work_folder / "moses.ini"
         initial_configuration.write_text(
             format_configuration(system, initial_weights(system)), encoding="utf-8"
         )
 
-        # decode the development text and optimize, in turn
+        # 2. the script, which decodes the development text and optimizes the weights in turn
         source, reference = (str(side.absolute()) for side in text)
-        tuning_folder = work_folder.absolute() / "mert"
+        tuning_folder = work_folder / "mert"
         command = ["perl", moses.script("training/mert-moses.pl")]
         command += [source, reference, moses.program("moses"), str(initial_configuration)]
         command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(tuning_folder)]
@@ -53,6 +54,5 @@ def tune_weights(
         command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
         if tuner == "mira":
             command += ["--batch-mira", "--return-best-dev"]
-
         run_logged(command, log, problem="tuning failed", folder=work_folder)
         write_text(output, read_weights(tuning_folder / "moses.ini"))

@@ -14,5 +14,5 @@ with job(snakemake) as (inputs, outputs):
         log=reset_moses_log(snakemake.log[0]),
         **snakemake.params.settings,
         threads=snakemake.threads,
-        memory_mb=snakemake.resources.mem_mb // 2,
+        memory_mb=snakemake.resources.mem_mb // 2,  # for sorting; the rest is for other steps
     )
