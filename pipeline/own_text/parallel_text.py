@@ -46,10 +46,12 @@ class ParallelText:
             source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
             yield source, target
             pair_count += 1
-            source_tabs += "\t" in source
-            target_tabs += "\t" in target
+            if "\t" in source:
+                source_tabs += 1
+            if "\t" in target:
+                target_tabs += 1
 
-        # a file with a tab in most lines has both sides, so there is no use for the other file
+        # one of two files must not have both sides, with a tab in most of its lines
         for file, tab_count in zip(self.files, (source_tabs, target_tabs), strict=False):
             if self.target and 2 * tab_count > pair_count:
                 raise UserError(
@@ -64,7 +66,9 @@ class ParallelText:
         return [file for file in self.files if is_spreadsheet(file, columns)]
 
     def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        source_lines, target_lines = (map("".join, self._read_cells(file, progress)) for file in self.files)
+        # each line is one cell
+        source_lines = (cells[0] for cells in self._read_cells(self.source, progress))
+        target_lines = (cells[0] for cells in self._read_cells(target, progress))
         lengths = PairLengths()
         try:
             for pair in pair_lines(self.source, target, source_lines, target_lines):
@@ -87,7 +91,7 @@ class ParallelText:
             yield cells[0], cells[1]
 
     def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
-        """Yield the cells of each line. A line of one of two files is one cell."""
+        """Yield the cells of each line: one cell if there are two files, or else the text between tabs."""
         if file in self.spreadsheets:
             yield from read_rows(file, progress)
             return

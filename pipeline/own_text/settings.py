@@ -44,7 +44,7 @@ STAR_UPDATES_FACTOR = 2
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings for text of up to `max_pairs` training pairs: an existing experiment, and the keys that differ from it.
+    """Settings for text of up to `max_pairs` training pairs: an existing experiment, and keys with different values.
 
     Attributes:
         max_pairs: training pairs of the largest text for which they are meant.
@@ -81,7 +81,7 @@ class Proposal:
         preset: the settings for this amount of text.
         max_words: the smaller and the greater limit of sentence length.
         vocabulary_sizes: words of source and target.
-        updates: the updates of each model but RNNsearch-N*, which continues for longer.
+        updates: the updates of each model except RNNsearch-N*, which is trained for longer.
         updates_per_hour: model type -> updates per hour on one core; empty if the training needs a GPU.
         subwords: subword units of each language; None for words.
     """
@@ -99,12 +99,12 @@ class Proposal:
         pairs = statistics.pairs["train"]
         preset = next(preset for preset in PRESETS if pairs <= preset.max_pairs)
 
-        # 1. limits of length. In subword units sentences are longer than in words, so these get the paper's limits
+        # 1. limits of length. Sentences have more subword units than words, so for subwords the paper's limits stay
         max_words = PAPER_MAX_WORDS
         if not subwords:
             max_words = min(PAPER_MAX_WORDS, max(10, statistics.usual_max_length))
 
-        # 2. vocabularies: words that occur once teach nothing
+        # 2. vocabularies, without words that occur only once: they teach nothing
         source_word_count, target_word_count = statistics.repeated_word_counts
         source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_word_count))
         target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_word_count))
@@ -112,11 +112,14 @@ class Proposal:
         # 3. the number of updates, in hundreds
         updates = round(preset.epochs * pairs / preset.batch_size, -2)
 
-        # 4. their rate, which falls with the length of the sentences. An estimate deserves two digits: 17432 -> 17000
+        # 4. their rate, which falls with the length of the sentences
         relative_speed = preset.measured_mean_length / max(1.0, statistics.mean_length)
         updates_per_hour = {}
         for model_type, rate in preset.updates_per_hour.items():
-            updates_per_hour[model_type] = int(float(f"{rate * relative_speed:.1e}"))
+            rounded_rate = (
+                f"{rate * relative_speed:.1e}"  # to two digits, since it is an estimate: 17432 -> "1.7e+04"
+            )
+            updates_per_hour[model_type] = int(float(rounded_rate))
 
         return cls(
             preset=preset,
@@ -134,21 +137,22 @@ class InitialModel:
 
     folder: Path
     run: ModelRun
-    text: TextSettings
+    text_settings: TextSettings
     vocabulary_sizes: tuple[int, int]
     has_subwords: bool
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the settings and vocabularies of a model's folder."""
-        text = read_text_settings(folder)
-        source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
+        text_settings = read_text_settings(folder)
+        source_vocabulary = Vocabulary.read(folder / SOURCE_VOCABULARY)
+        target_vocabulary = Vocabulary.read(folder / TARGET_VOCABULARY)
         return cls(
             folder=folder,
             run=read_settings(ModelRun, folder / SETTINGS),
-            text=text,
-            vocabulary_sizes=(len(source), len(target)),
-            has_subwords=source.has_subwords,
+            text_settings=text_settings,
+            vocabulary_sizes=(len(source_vocabulary), len(target_vocabulary)),
+            has_subwords=source_vocabulary.has_subwords,
         )
 
 
@@ -170,15 +174,15 @@ def write_experiment(
     subwords: int | None = None,
     init_from: Path | None = None,
 ) -> tuple[dict[str, int], list[str]]:
-    """Write the text of an experiment, then its settings. Return the pairs of each split, and lines of advice.
+    """Write the text of an experiment, then its settings. Return the number of pairs by split, and lines of advice.
 
     Args:
-        folder: the folder of the experiment, which must not exist yet.
+        folder: the folder of the experiment, which must not contain an experiment yet.
         texts: split -> text of the user: "train", and "dev" and "test" if they are given.
-        codes: the codes of source and target language; None: the ends of the files' names.
+        codes: the codes of source and target language; None: the extensions of the files' names.
         tokenized: whether the text consists of tokens.
         subwords: subword units of each language; None for words.
-        init_from: the folder of a trained model that the text fine-tunes; None: models are trained from the start.
+        init_from: the folder of a trained model that the text fine-tunes; None: the first weights are random.
 
     Raises:
         UserError: text or names cannot be used.
@@ -188,16 +192,17 @@ def write_experiment(
         raise UserError(
             f"{config_file}: there is an experiment already; name a different folder, or remove this file"
         )
+    # 1. the languages: of the trained model, or of the codes or files
     initial_model = InitialModel.read(init_from) if init_from else None
     if initial_model:
-        languages = initial_model.text.languages
-        if codes not in (None, (languages.source, languages.target)):
+        languages = initial_model.text_settings.languages
+        if codes and codes != (languages.source, languages.target):
             expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
             raise UserError(f"--languages: found {' '.join(codes)}, {expectation}")
     else:
         languages = _choose_languages(texts["train"], codes)
 
-    # the text
+    # 2. the text
     outputs = {}
     for split in SPLITS:
         source, target = _name_files(split, languages)
@@ -205,7 +210,7 @@ def write_experiment(
     min_pairs = MIN_FINE_TUNING_PAIRS if initial_model else MIN_TRAINING_PAIRS
     statistics = write_splits(texts, languages, outputs, tokenized, min_pairs)
 
-    # the settings
+    # 3. the settings
     text = OwnText(texts, languages, tokenized, statistics)
     proposal = Proposal.from_statistics(statistics, subwords)
     write_text(config_file, format_config(folder, text, proposal, initial_model))
@@ -241,15 +246,17 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         lines.append(
             f"{text.texts['train']}, line 1: {first_words} look like headings; if they are, remove the line"
         )
-    if statistics.repeated:
-        lines.append(f"{statistics.repeated:,} training pairs repeat an earlier one; all of them are kept")
-    if statistics.one_sided:
-        lines.append(f"{statistics.one_sided:,} pairs have an empty side: no model is trained on them")
-    if statistics.left_out:
+    if statistics.repeated_pairs:
         lines.append(
-            f"{statistics.left_out:,} training pairs were left out: they share a sentence with dev or test"
+            f"{statistics.repeated_pairs:,} training pairs repeat an earlier one; all of them are kept"
         )
-    for split, shift in text.statistics.shifts.items():
+    if statistics.one_sided_pairs:
+        lines.append(f"{statistics.one_sided_pairs:,} pairs have an empty side: no model is trained on them")
+    if statistics.left_out_pairs:
+        lines.append(
+            f"{statistics.left_out_pairs:,} training pairs were left out: they share a sentence with dev or test"
+        )
+    for split, shift in statistics.shifts.items():
         direction = "later" if shift.offset > 0 else "earlier"
         lines.append(
             f"{text.texts[split]}: the sides are probably shifted: from about line {shift.line:,} on, for about"
@@ -258,15 +265,15 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         )
 
     # 3. languages for which Moses has no rules
-    raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
     if proposal is None:
         return lines
+    raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
     if proposal.subwords:
-        lines += [
-            f"{code} has no spaces between words: BLEU counts letters, and attention is between clauses"
-            for code in raw_languages
-            if code in UNSEGMENTED_LANGUAGES
-        ]
+        for code in raw_languages:
+            if code in UNSEGMENTED_LANGUAGES:
+                lines.append(
+                    f"{code} has no spaces between words: BLEU counts letters, and attention is between clauses"
+                )
         return lines
     for code in raw_languages:
         if code in UNSEGMENTED_LANGUAGES:
@@ -354,7 +361,7 @@ def format_config(
 
 
 def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
-    """Return the blocks of settings for the five models of the paper, of which the first four have equal updates."""
+    """Return the blocks of settings for the five models of the paper. The first four have equal numbers of updates."""
     short_limit, long_limit = proposal.max_words
 
     # 1. RNNencdec and RNNsearch with both limits, and RNNsearch*, which continues
@@ -418,16 +425,17 @@ def _text_settings_of_model(folder: Path, model: InitialModel) -> dict[str, Any]
             "specials_included": True,
             "subwords": model.has_subwords,
         },
-        "tokenization": model.text.tokenization.model_dump(),
+        "tokenization": model.text_settings.tokenization.model_dump(),
     }
 
 
 def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, dict[str, Any]]:
     """Return the blocks of settings that compare a model before and after it was trained on the text."""
+    # 1. two models: the given one, which is not trained further, and the fine-tuned one
     run = model.run
     before, after = run.model, f"{run.model}-tuned"
     labels = {before: run.label, after: f"{run.label}, fine-tuned"}
-    endings = {before: {"updates": 0}, after: {"updates": proposal.updates, "patience": 3}}
+    trainings = {before: {"updates": 0}, after: {"updates": proposal.updates, "patience": 3}}
     models = {}
     for name, label in labels.items():
         models[name] = {
@@ -435,8 +443,10 @@ def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, 
             "model_type": run.model_type,
             "max_words": run.max_words,
             "architecture": run.architecture.model_dump(),
-            "training": endings[name],
+            "training": trainings[name],
         }
+
+    # 2. about twenty validations
     interval = max(50, proposal.updates // 20)
     return {
         "training": {
@@ -493,8 +503,10 @@ def _format_comments(text: OwnText, proposal: Proposal, initial_model: InitialMo
     pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
     file_list = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
     origin = f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {file_list}."
-    if statistics.left_out:
-        origin += f" Left out of train: {statistics.left_out:,} pairs that share a sentence with dev or test."
+    if statistics.left_out_pairs:
+        origin += (
+            f" Left out of train: {statistics.left_out_pairs:,} pairs that share a sentence with dev or test."
+        )
 
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.preset.batch_size

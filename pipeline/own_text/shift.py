@@ -27,7 +27,7 @@ Lengths = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Shift:
-    """From about `line` (from 1) on, line i of the source seems to belong to line i + `offset` of the target.
+    """From about line number `line` on, line i of the source seems to belong to line i + `offset` of the target.
 
     The shift begins there or within the next 200 lines. pairs: how many pairs seem to be shifted, anywhere in the text.
     """
@@ -51,7 +51,7 @@ class PairLengths:
 
     def find_shift(self) -> Shift | None:
         """Return the first shift of the text, or None if there is none."""
-        # In logarithms, a translation that is always 10% longer differs by a constant.
+        # Of logarithms, because a translation that is always 10% longer then differs by a constant.
         source = np.log1p(np.array(self.source, dtype=np.float64))
         target = np.log1p(np.array(self.target, dtype=np.float64))
 
@@ -70,15 +70,15 @@ class PairLengths:
         if not offsets:
             return None
 
-        # 3. the shift may begin in the window before the first one that is clearly shifted
+        # 3. the shift may begin in the window before the first window that is clearly shifted
         start = min(offsets)
         line = max(1, start - WINDOW + 1)
         return Shift(line=line, offset=offsets[start], pairs=WINDOW * len(offsets))
 
 
 def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
-    """Return by how many lines the target is shifted in the window that begins at `start`; 0 if that is not clear."""
-    # 1. most windows are in step
+    """Return by how many lines the target is shifted in the window that begins at `start`; 0 if no shift is clear."""
+    # 1. most windows are not shifted
     source_window = source[start : start + WINDOW]
     unshifted_correlation = _correlate(source_window, target[np.newaxis, start : start + WINDOW])[0]
     if unshifted_correlation > 0.5:
@@ -89,7 +89,7 @@ def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     high = min(len(target), start + WINDOW + MAX_OFFSET)
     correlations = _correlate(source_window, sliding_window_view(target[low:high], WINDOW))  # (offsets,)
 
-    # 3. the best one, if it is clearly better than the window without a shift
+    # 3. the best target window, if it is clearly better than the window without a shift
     best_index = int(correlations.argmax())
     max_correlation = correlations[best_index]
     if max_correlation < MIN_CORRELATION or unshifted_correlation > max_correlation / 2:

@@ -46,9 +46,9 @@ class TextStatistics:
 
     Attributes:
         pairs: pairs of each split.
-        left_out: training pairs left out because they share a sentence with a sampled set.
-        one_sided: pairs with an empty side, which a run leaves out.
-        repeated: pairs of the training text that are equal to an earlier one.
+        left_out_pairs: training pairs left out because they share a sentence with a sampled set.
+        one_sided_pairs: pairs with an empty side, which a run leaves out.
+        repeated_pairs: pairs of the training text that are equal to an earlier one.
         heading: the first pair of the training text if its words look like the headings of columns.
         lengths: tokens of the longer side of each counted training pair.
         token_count: tokens of both sides of these pairs.
@@ -57,9 +57,9 @@ class TextStatistics:
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPLITS, 0))
-    left_out: int = 0
-    one_sided: int = 0
-    repeated: int = 0
+    left_out_pairs: int = 0
+    one_sided_pairs: int = 0
+    repeated_pairs: int = 0
     heading: Pair | None = None
     lengths: list[int] = field(default_factory=list)
     token_count: int = 0
@@ -75,8 +75,11 @@ class TextStatistics:
 
     @property
     def usual_max_length(self) -> int:
-        """The length that 98 of 100 training pairs do not exceed: tokens of the longer side."""
-        return sorted(self.lengths)[int(0.98 * (len(self.lengths) - 1))] if self.lengths else 0
+        """The length (tokens of the longer side) that 98% of the training pairs do not exceed; 0 without pairs."""
+        if not self.lengths:
+            return 0
+        index = int(0.98 * (len(self.lengths) - 1))
+        return sorted(self.lengths)[index]
 
     @property
     def repeated_word_counts(self) -> tuple[int, int]:
@@ -138,7 +141,7 @@ def write_splits(
     Raises:
         UserError: the text cannot be used; the message is one line.
     """
-    # 1. no file may be read and written
+    # 1. no file may be both read and written
     written_paths = {path.resolve() for path in chain.from_iterable(outputs.values())}
     for text in texts.values():
         for file in text.files:
@@ -187,12 +190,13 @@ class _SplitWriter:
     statistics: TextStatistics = field(default_factory=TextStatistics)
 
     def write(self, split: str, source: str, target: str, counts_words: bool = True) -> None:
-        """Write a pair. counts_words: whether its lengths and words count, too."""
+        """Write a pair. counts_words: whether the statistics include its lengths and words."""
         source_writer, target_writer = self.writers[split]
         source_writer.write(source)
         target_writer.write(target)
         self.statistics.pairs[split] += 1
-        self.statistics.one_sided += not (source.strip() and target.strip())
+        if not source.strip() or not target.strip():
+            self.statistics.one_sided_pairs += 1
         if counts_words:
             self.statistics.count_pair(split, *self.tokenize(source, target))
 
@@ -226,27 +230,30 @@ def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_wri
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
             lengths.add(source, target)
             checksums.append(hash((source, target)))
-            first_pair = first_pair if line_number > 1 else (source, target)
+            if line_number == 1:
+                first_pair = (source, target)
             split = sample.splits.get(line_number, "train")
             if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
-                statistics.left_out += 1
+                statistics.left_out_pairs += 1
                 continue
 
-            # the words of all held-out pairs count, and those of a part of the training text
+            # count the words of all held-out pairs, and of each n-th training pair
             counts_words = split != "train" or line_number % counting_interval == 0
             split_writer.write(split, source, target, counts_words)
 
-    statistics.repeated = len(checksums) - len(np.unique(np.array(checksums)))
+    statistics.repeated_pairs = len(checksums) - len(np.unique(np.array(checksums)))
     statistics.add_shift("train", lengths)
-
-    # the first line is a heading if it has a few words that the rest of the text does not have
-    if all(
-        0 < len(tokens) <= MAX_HEADING_WORDS and max(counts[token] for token in tokens) <= 1
-        for tokens, counts in zip(
-            split_writer.tokenize(*first_pair), statistics.word_counts["train"], strict=True
-        )
+    source_counts, target_counts = statistics.word_counts["train"]
+    source_tokens, target_tokens = split_writer.tokenize(*first_pair)
+    if _looks_like_heading(source_tokens, source_counts) and _looks_like_heading(
+        target_tokens, target_counts
     ):
         statistics.heading = first_pair
+
+
+def _looks_like_heading(tokens: Sequence[str], word_counts: Counter[str]) -> bool:
+    """Return whether the first line of a text has few words, none of which the text has a second time."""
+    return 0 < len(tokens) <= MAX_HEADING_WORDS and max(word_counts[token] for token in tokens) <= 1
 
 
 def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> None:
@@ -263,7 +270,7 @@ def _get_side_keys(source: str, target: str) -> SideKeys:
 
 
 def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> SideKeys:
-    """Return the matching keys of the held-out sets that are given."""
+    """Return the matching keys of the held-out sets that the user gives."""
     keys: SideKeys = set()
     for split in texts.keys() - {"train"}:
         for source, target in texts[split].read_pairs():
@@ -274,17 +281,24 @@ def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> SideKeys:
 def _sample_held_out(
     train: ParallelText, splits: list[str], held_out_keys: SideKeys, min_pairs: int
 ) -> _HeldOutSample:
-    """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
+    """Sample the named splits from the training text.
+
+    Pairs that have a side in common with an existing held-out set (`held_out_keys`) are never sampled.
+    """
     # Twice as many candidates as needed, since some of them share a side with each other.
     max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
-    candidates: dict[int, tuple[int, SideKeys]] = {}  # checksum -> line, from 1, and keys
+    candidates: dict[
+        int, tuple[int, SideKeys]
+    ] = {}  # checksum -> line number (from 1) and keys of both sides
 
-    line_number = pairs = untranslated = 0
+    line_number = pair_count = untranslated_count = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
             # 1. pairs with text on both sides, and pairs that are not translated
-            pairs += bool(source.strip() and target.strip())
-            untranslated += source == target
+            if source.strip() and target.strip():
+                pair_count += 1
+            if source == target:
+                untranslated_count += 1
             if not splits:
                 continue
 
@@ -296,20 +310,21 @@ def _sample_held_out(
             digest = hashlib.blake2b(f"{source_key}\n{target_key}".encode(), digest_size=8).digest()
             checksum = int.from_bytes(digest)
             candidates.setdefault(checksum, (line_number, side_keys))
-            # sorting is slow, so the others are dropped only after as many again have come
+            # sorting is slow, so surplus candidates are dropped only when there are twice as many as allowed
             if len(candidates) >= 2 * max_candidates:
                 candidates = dict(sorted(candidates.items())[:max_candidates])
 
     # 3. text that cannot be trained on
-    _check_training_pairs(train, pairs, min_pairs)
-    if 2 * untranslated > line_number:
-        problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
+    _check_training_pairs(train, pair_count, min_pairs)
+    if 2 * untranslated_count > line_number:
+        problem = f"{untranslated_count:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")
 
     # 4. sets of equal size; the candidates with the smallest checksums come first
-    size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pairs // 20))
-    sample = _HeldOutSample(line_number)
-    _distribute_candidates([candidates[checksum] for checksum in sorted(candidates)], splits, size, sample)
+    split_size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pair_count // 20))
+    sample = _HeldOutSample(line_count=line_number)
+    sorted_candidates = [candidates[checksum] for checksum in sorted(candidates)]
+    _distribute_candidates(sorted_candidates, splits, split_size, sample)
     if len(sample.splits) < len(splits) * MIN_HELD_OUT_PAIRS:
         problem = f"{len(sample.splits):,} pairs whose sentences occur once and in no other set"
         sets = " and ".join(splits)
@@ -322,7 +337,7 @@ def _sample_held_out(
 def _distribute_candidates(
     candidates: Sequence[tuple[int, SideKeys]], splits: list[str], split_size: int, sample: _HeldOutSample
 ) -> None:
-    """Distribute the first candidates over the splits, without those that share a side with an earlier candidate."""
+    """Give candidates to the splits in turn until all are full. A candidate must share no side with an earlier one."""
     for line_number, side_keys in candidates:
         if len(sample.splits) == split_size * len(splits):
             return

@@ -20,30 +20,34 @@ def read_rows(path: Path, progress: Progress | None = None) -> Iterator[list[str
 
 @cache
 def is_spreadsheet(path: Path, columns: int) -> bool:
-    """Return whether a spreadsheet has written a file with so many columns.
+    """Return whether a file with so many columns was written by a spreadsheet.
 
-    All quotes of such a file follow the rules of spreadsheets. And some of them only a spreadsheet writes: doubled in a
-    cell, around a cell of several lines, or around every cell.
+    All quotes of such a file follow the rules of spreadsheets. In addition, some quotes must be of a kind that only
+    spreadsheets write: doubled in a cell, around a cell of several lines, or around every cell.
     """
-    has_evidence, all_are_quoted = False, True
+    has_evidence = False
+    all_cells_are_quoted = True
     try:
         for cells, text in _parse_rows(path):
             # a tab at the end of a line opens an empty cell
             row = cells if any(cells[columns:]) else cells[:columns]
-            # a quote in a cell is doubled in the file: `5" disk` is no cell of a spreadsheet
+            # a spreadsheet doubles a quote in a cell, so it would not write the line `5" disk`
             if len(row) != columns or any(cell.replace('"', '""') not in text for cell in row):
                 return False
             inner_quotes = sum(cell.count('"') for cell in row)
             outer_quotes = text.count('"') - 2 * inner_quotes
-            all_are_quoted &= outer_quotes == 2 * columns
-            has_evidence |= inner_quotes > 0 or ("\n" in text and columns > 1)
-    except csv.Error:
+            if outer_quotes != 2 * columns:
+                all_cells_are_quoted = False
+            has_several_lines = "\n" in text and columns > 1
+            if inner_quotes or has_several_lines:
+                has_evidence = True
+    except csv.Error:  # a quote that breaks the rules
         return False
-    return has_evidence or all_are_quoted
+    return has_evidence or all_cells_are_quoted
 
 
 def _parse_rows(path: Path, progress: Progress | None = None) -> Iterator[tuple[list[str], str]]:
-    """Yield the cells of each row, and its text in the file.
+    """Yield the cells of each row, and the text of the row in the file.
 
     Raises:
         csv.Error: a quote is not as a spreadsheet writes it.

@@ -50,8 +50,8 @@ def test_sampled_sets_share_no_sentence(tmp_path: Path) -> None:
     counts = statistics.pairs
     assert counts == {split: len(split_pairs) for split, split_pairs in splits.items()}
     assert counts["dev"] == counts["test"] == len(pairs) // 20
-    assert sum(counts.values()) + statistics.left_out == len(pairs)
-    assert statistics.left_out > 0
+    assert sum(counts.values()) + statistics.left_out_pairs == len(pairs)
+    assert statistics.left_out_pairs > 0
     for side in (0, 1):
         keys = {split: {matching_key(pair[side]) for pair in splits[split]} for split in SPLITS}
         assert not keys["dev"] & keys["test"]
