@@ -16,14 +16,14 @@ def find_paper_sentences(sources: Sequence[Sequence[str]], openings: Sequence[st
     indices = []
     for opening in openings:
         opening_key = matching_key(opening)
-        for index, text in enumerate(source_keys):
-            if text.startswith(opening_key):
+        for index, source_key in enumerate(source_keys):
+            if source_key.startswith(opening_key):
                 indices.append(index)
                 break
     return indices
 
 
 def sample_indices(candidates: Sequence[int], count: int, seed: int) -> list[int]:
-    """Return `count` of the candidates in a random order, or all of them if they are fewer."""
+    """Return `count` of the candidates in a random order, or all if there are fewer."""
     order = np.random.Generator(np.random.PCG64(seed)).permutation(len(candidates))
     return [candidates[position] for position in order[:count]]

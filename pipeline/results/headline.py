@@ -8,14 +8,14 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Results
 from pipeline.results.sentence_groups import count_words
 
-MIN_SENTENCES = 20
-"""A statement needs so many sentences. The range of lengths is extended downwards until it has them."""
+MIN_LONG_SENTENCES = 20
+"""Minimum number of long sentences. The range of lengths is extended downwards until it has so many."""
 _KEPT_FRACTION = 0.8
-"""A model with a smaller fraction of its BLEU on long sentences is said to fall."""
+"""If BLEU on long sentences is a smaller fraction of BLEU on all, the headline says that the model falls."""
 
 
 def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str:
-    """Return the headline. A model with several seeds has the mean of its runs.
+    """Return the headline, with the mean BLEU of each model's runs.
 
     Args:
         scores: the scores of the runs of each model, in the order of the headline.
@@ -30,7 +30,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     min_length, max_length = bounds
     sentence_count = sum(min_length <= length <= max_length for length in all_lengths)
 
-    # 2. a statement on each model: its BLEU on long sentences compared with that on all
+    # 2. a statement on each model: BLEU on long sentences compared with BLEU on all
     statements = []
     for model, runs in scores.items():
         long_scores = []
@@ -50,18 +50,20 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
 def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> tuple[int, int] | None:
     """Return the minimum and maximum length of the longest sentences; None if all are beyond Figure 2's axis.
 
-    They are those of Figure 2's last point, or more if these are too few.
+    The longest sentences are the sentences of Figure 2's last point, or more if these are too few.
     """
     plotted_lengths = sorted(length for length in lengths if length <= settings.figure2_max_words)
     if not plotted_lengths:
         return None
     max_length = plotted_lengths[-1]
     window_start = max_length - settings.figure2_window + 1
-    return max(1, min(window_start, plotted_lengths[-MIN_SENTENCES:][0])), max_length
+    longest_lengths = plotted_lengths[-MIN_LONG_SENTENCES:]
+    min_length = min(window_start, longest_lengths[0])
+    return max(1, min_length), max_length
 
 
 def _describe_change(long_bleu: float, total_bleu: float) -> str:
-    """Return the statement on a model's BLEU on long sentences, compared with that on all."""
+    """Return the statement that compares a model's BLEU on long sentences with BLEU on all."""
     if long_bleu >= total_bleu:
         return f"has {long_bleu:.1f} BLEU ({total_bleu:.1f} on all)"
     if long_bleu >= _KEPT_FRACTION * total_bleu:

@@ -1,4 +1,4 @@
-"""Pages in one HTML file that a browser opens from the file system: templates beside this module, filled in once."""
+"""Pages in one HTML file, which a browser can open from the file system. Their templates are below this folder."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ def render_template(template: str, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
-        template: its file below this folder. `read_file(NAME)` in it inserts another file, such as a script.
+        template: the file of the template below this folder. `read_file(NAME)` in it inserts another file.
         values: the variables of the template. Text is escaped, `Markup` is not.
     """
     environment = Environment(

@@ -1,4 +1,4 @@
-"""The inputs of tables, figures and pages: a replication package, read once, and the scores of its translations."""
+"""The inputs of tables, figures and pages: a replication package, and the scores of its translations."""
 
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -43,9 +43,9 @@ class Inputs:
 
     package: ReplicationPackage
     scores_folder: Path | None = None
-    """Folder of scores that a run has computed; None: they are computed from the translations."""
+    """Folder of the scores that a run has computed; None: scores are computed from the translations."""
     comparison_file: Path | None = None
-    """The comparison of all systems that a run has computed; None: it is computed."""
+    """The comparison of all systems that a run has computed; None: the comparison is computed when it is needed."""
     _score_cache: dict[tuple[str, str], Result] = field(default_factory=dict, compare=False)
     """Scores by system and set."""
 
@@ -61,13 +61,13 @@ class Inputs:
 
     @cached_property
     def papers(self) -> dict[str, Paper]:
-        """The papers whose tables and figures are made, from the checkout: a package may be forged."""
+        """The papers whose tables and figures are made. Their files are the checkout's: a package may be forged."""
         names = self.config.artifacts.papers
         return {name: read_paper(PAPERS_FOLDER / f"{name}.yaml") for name in names}
 
     @property
     def first_paper(self) -> Paper:
-        """The first of these papers, whose example sentences and numbers of words are shown."""
+        """The first paper, whose example sentences and numbers of words are shown."""
         return self.papers[self.config.artifacts.papers[0]]
 
     @cached_property
@@ -88,7 +88,7 @@ class Inputs:
     # --- texts --------------------------------------------------------------------------------------------------------
 
     def plain_text_files(self, set_name: str = "test") -> dict[str, Path]:
-        """Return the translations of a set by systems that have only their text: Moses, and rescored n-best lists."""
+        """Return the translations of a set by each system that has only text: Moses, and rescored n-best lists."""
         names = select_text_only_systems(self.config, set_name)
         return {name: self.package.plain_text_translations(set_name, name) for name in names}
 
@@ -113,7 +113,7 @@ class Inputs:
 
     @property
     def reported_data(self) -> ReportedData:
-        """The words of training text that the first paper reports, if reported numbers are shown."""
+        """The numbers of training words that the first paper reports; none unless reported numbers are shown."""
         return self.first_paper.data if self.settings.reported else ReportedData()
 
     # --- scores -------------------------------------------------------------------------------------------------------
@@ -125,14 +125,14 @@ class Inputs:
         return self._score_cache[system, set_name]
 
     def _compute_score(self, system: str, set_name: str) -> Result:
-        """Read a system's scores from `scores_folder`; without such a folder, compute them from the translations."""
+        """Read the scores of a system from `scores_folder` or, without it, compute them from the translations."""
         if self.scores_folder:
             score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
             return score
 
         test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
         if system not in self.systems:
-            # a plain text does not tell which sentences have unknown words, but the translations by a model do
+            # the translations of a model say which sentences have no unknown words; a plain text does not
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
             path = self.plain_text_files(set_name)[system]
             return {"seed": None, **score_plain_text(system, path, no_unk_path, test_set)}
@@ -142,12 +142,12 @@ class Inputs:
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
     def scores(self, set_name: str = "test") -> Results:
-        """Return the scores of all systems on a set, the runs of a model together."""
+        """Return the scores of all systems on a set, grouped by model."""
         systems = [*self.systems, *self.plain_text_files(set_name)]
         return group_by_model(self.system_scores(system, set_name) for system in systems)
 
     def figure2_scores(self) -> dict[str, Result]:
-        """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it was measured."""
+        """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it has scores."""
         scores = {name: self.system_scores(name) for name in self.config.artifacts.figure2_models}
         if MOSES in self.plain_text_files():
             scores[MOSES] = self.system_scores(MOSES)
@@ -159,7 +159,8 @@ class Inputs:
         if self.comparison_file:
             comparison: dict[str, Any] = read_json(self.comparison_file)
             return comparison
-        # Both columns need the scores. Each then has a process of its own: counting its n-grams takes seconds.
+        # Compute the scores first, which both columns need. Then each column is compared in a process of its own,
+        # because counting n-grams takes seconds.
         self.scores()
         with ProcessPoolExecutor(len(MODES), get_context("fork")) as pool:
             return dict(zip(MODES, pool.map(self._compare_column, MODES), strict=True))
@@ -172,18 +173,18 @@ class Inputs:
         """Return all translations of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
-        # 1. texts by model: for each run a list of sentences
+        # 1. for each run of each model a list of sentences
         texts: dict[str, list[list[str]]] = {}
         for name, system in self.systems.items():
             records = self.system_translations(name, mode)
             texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
 
         # 2. the same lines of plain texts, and of the reference
-        lines = [record.line for record in records]  # equal for all runs
+        lines = [record.line for record in records]  # of the last run; they are equal for all runs
         for name, path in self.plain_text_files().items():
             translations = list(read_lines(path))
             sentences = [detokenize(split_words(translations[line])) for line in lines]
-            texts[name] = [sentences]  # a single run
+            texts[name] = [sentences]  # such a system has one run
         references = self._read_references(detokenize)
 
         # 3. the n-gram counts of the same sentences
@@ -195,7 +196,7 @@ class Inputs:
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:
-        """Return the references before tokenization, or detokenized if the corpus is given as tokens."""
+        """Return the references before tokenization. If the corpus is given as tokens, they are detokenized."""
         if self.config.corpora[self.config.use.test[0]].tokenized:
             return [detokenize(split_words(line)) for line in self.read_text("reference")]
         form = self.settings.tokenization.normalization
@@ -205,25 +206,25 @@ class Inputs:
     # --- records of runs ----------------------------------------------------------------------------------------------
 
     def run_records(self, file_name: str) -> Results:
-        """Return a JSON file of each run."""
+        """Return the content of a JSON file of each run, by model."""
         return group_by_model(read_json(self.package.run_file(run, file_name)) for run in self.runs)
 
     def summaries(self) -> Results:
-        """Return the summaries of all runs."""
+        """Return the summaries of all runs, by model."""
         return self.run_records(SUMMARY)
 
     def perplexities(self) -> Results:
-        """Return perplexities on the test set. Systems that differ by their decoding alone have one in common."""
+        """Return perplexities on the test set, by model. Systems that differ only in decoding share a perplexity."""
         names = select_distinct_systems(self.systems.values())
         return group_by_model(read_json(self.package.perplexity(name)) for name in names)
 
 
 @contextmanager
 def open_package(folder: Path) -> Iterator[Inputs]:
-    """Yield the inputs in a folder of results, which may be of somebody else. Errors inside name the folder.
+    """Yield the inputs in a folder of results, which may come from somebody else. Errors inside name the folder.
 
     Raises:
-        UserError: the folder has links or special files, or is too large to be read; or an error inside.
+        UserError: the folder has links or special files, or is too large to be read; or there was an error inside.
     """
     files, unreadable_files = list_files(folder)
     unreadable_files = unreadable_files or list(find_large_files(folder, files))

@@ -21,7 +21,7 @@ MAX_PAIRS = 100_000
 
 
 class MissingArchiveError(UserError):
-    """The archive of a text is not there."""
+    """The archive of a text is not in the folder of archives."""
 
 
 def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Path | None) -> list[Path]:
@@ -30,12 +30,12 @@ def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Pa
     Args:
         inputs: the package.
         set_name: `test` or `dev`.
-        folder: gets the folders of the corpora.
+        folder: the parent of the folders of the corpora.
         archives: the folder of the downloaded archives, if there is one.
 
     Raises:
-        UserError: the text cannot be made.
-        MissingArchiveError: its archive is not in `archives`.
+        UserError: the text cannot be recreated.
+        MissingArchiveError: an archive of the text is not in `archives`.
     """
     config = inputs.config
     corpora = config.use.test[:1] if set_name == "test" else config.use.dev
@@ -59,7 +59,7 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
         original_files[package.raw_reference(languages.target)] = [raw_reference]
         original_files[package.gold_alignments] = [corpus_folders[0] / "gold"]
 
-    # A package may lack the raw reference, and a corpus the gold alignments.
+    # files that do not exist are not compared: some packages have no raw reference, some corpora no gold alignments
     problems = []
     for published_file, files in original_files.items():
         if published_file.is_file() and files[0].is_file():
@@ -71,8 +71,8 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
 
 
 def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
-    """Make raw text, tokens and gold alignments of the corpus that a folder is named after, in that folder."""
-    # the corpus of the checkout, if it has one of that name: the package must not redefine it
+    """Make raw text, tokens and gold alignments of a corpus in a folder, which has the name of the corpus."""
+    # the checkout's corpus of this name, if there is one, because the package must not redefine it
     name = folder.name
     own_config = load_config(find_layers(REPOSITORY))
     corpus = own_config.corpora.get(name) or config.corpora[name]
@@ -81,7 +81,7 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
     counts = folder / "counts.json"
     grammar = corpus.grammar
     if grammar:
-        # A package from elsewhere may ask for a text without end.
+        # a package from somebody else may ask for a text without end
         if grammar.pairs > MAX_PAIRS:
             raise UserError(
                 f"corpora.{name}.grammar.pairs is {grammar.pairs:,}; at most {MAX_PAIRS:,} are recreated"
@@ -99,12 +99,12 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
         archives_by_name = config.archives | own_config.archives
         sides = {}
         for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
-            archive = archives_by_name[text.archive].path if text.archive else ""
-            # A package from elsewhere must not name a file outside of the folder of archives.
-            is_inside = archive and ".." not in PurePosixPath(archive).parts
-            if not (archives and is_inside and (archives / archive).is_file()):
+            path = archives_by_name[text.archive].path if text.archive else ""
+            # a package from somebody else must not name a file outside of the folder of archives
+            is_inside = ".." not in PurePosixPath(path).parts
+            if not (archives and path and is_inside and (archives / path).is_file()):
                 raise MissingArchiveError("give --archives, where its archive was downloaded to")
-            sides[side] = Side(archives / archive, text.member, [output], text.md5)
+            sides[side] = Side(archives / path, text.member, [output], text.md5)
         extract_corpus(sides, counts, corpus.pairs)
 
     # tokenize it as the package's settings say

@@ -1,4 +1,4 @@
-"""Whether trainings and translations of a replication package are those that its settings ask for.
+"""Whether the trainings and translations of a replication package were made with the package's settings and text.
 
 A run checks its package before it makes tables from it, and `nmt verify` checks packages of others.
 """
@@ -30,7 +30,7 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
     yield from check_translations(inputs)
     yield from check_sentences(inputs)
     yield from check_alignments(inputs)
-    if not inputs.config.pretrained.models:  # those were trained with settings of their own
+    if not inputs.config.pretrained.models:  # pretrained models were trained with other settings and text
         yield from check_training_text(inputs)
         yield from check_trainings(inputs)
 
@@ -48,7 +48,7 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
         if changes:
             yield f"{meta_files[split]}: text that was made with different settings: {changes}"
 
-    # vocabularies of that text, with the number of words that the settings say
+    # vocabularies of this text, with the number of words in the settings
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
         file = package.vocabulary(language)
@@ -57,19 +57,21 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
                 yield f"{meta_files[split]}: made with a different vocabulary than {file}"
 
-        # that of the model `init_from` has the size that it has
+        # the vocabulary of a model `init_from` may have any size
         if config.init_from:
             continue
 
-        # A vocabulary of words may be smaller than the settings say only if it has every word of the text.
-        count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
-        lacks_words = not vocabulary.has_subwords and _count_unknown_words(package, side) > 0
-        if count > size or (count < size and lacks_words):
+        # A vocabulary may be smaller than in the settings if it has every word of the text, or has subwords.
+        count = len(vocabulary)
+        if not config.vocabulary.specials_included:
+            count -= len(SPECIALS)
+        may_be_smaller = vocabulary.has_subwords or _count_unknown_words(package, side) == 0
+        if count > size or (count < size and not may_be_smaller):
             yield f"{file}: {count:,} words, the settings say {size:,}"
 
 
 def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
-    """Return the number of words of the training text that its vocabulary lacks; 0 if the package does not say."""
+    """Return the number of unknown words on a side of the training text; 0 if the package has no counts."""
     if not package.corpus_counts.is_file():
         return 0
     train = [corpus for corpus in read_json(package.corpus_counts) if corpus["part"] == "train"]
@@ -77,7 +79,7 @@ def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
 
 
 def check_trainings(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each run that was not trained with the package's settings, text and base."""
+    """Yield a line for each run that was not trained with the package's settings, text and base model."""
     config, package = inputs.config, inputs.package
     train, dev = (read_settings(Meta, package.bitext_meta(split)) for split in ("train", "dev"))
     checksums = data_checksums(train, dev)
@@ -87,14 +89,20 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
 
-        # the first difference explains the others
-        trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
-        expected_fields = _deciding_fields(run_settings(config, run))
+        # settings
+        trained_fields = _flatten_deciding_settings(read_settings(ModelRun, settings_file))
+        expected_fields = _flatten_deciding_settings(run_settings(config, run))
         settings_changes = describe_differences(trained_fields, expected_fields)
-        data = checksums if run.base else checksums | initial_weights
+
+        # data; a run with a base begins with the weights of the base, any other run with the initial weights
+        expected_data = checksums | {"pairs": train.pairs}
+        if not run.base:
+            expected_data |= initial_weights
         data_changes = describe_differences(
-            summary["data"] | {"pairs": summary["train_pairs"]}, data | {"pairs": train.pairs}
+            summary["data"] | {"pairs": summary["train_pairs"]}, expected_data
         )
+
+        # the first difference explains the others
         if settings_changes:
             yield f"{package.configuration}: its settings of {run.name} differ from {settings_file}: {settings_changes}"
         elif data_changes:
@@ -104,15 +112,15 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
 
 
 def _read_initial_weights(inputs: Inputs) -> dict[str, str]:
-    """Return the checksum of the weights that all trainings begin with, as the first run says; {} if it is random."""
+    """Return the checksum of the weights that trainings begin with, as the first run says; {} for random weights."""
     if inputs.config.init_from is None:
         return {}
     data = read_json(inputs.package.run_file(inputs.runs[0], SUMMARY))["data"]
     return {"initial_weights": data.get("initial_weights", "")}
 
 
-def _deciding_fields(run: ModelRun) -> dict[str, Any]:
-    """Return the settings that decide the weights of a run, by their names with dots."""
+def _flatten_deciding_settings(run: ModelRun) -> dict[str, Any]:
+    """Return the settings that decide the weights of a run, by their dotted keys."""
     names = {"model": run.model, "continue_from": run.continue_from}
     return flatten({**names, **run.fingerprint_fields(), "end": run.ending_fields()})
 
@@ -126,7 +134,8 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
         member_checksums = [checksums[run] for run in system.members]
         for set_name, mode in product(inputs.sets, MODES):
             translations = package.translations(set_name, system.name, mode)
-            provenance, file = read_provenance(translations), provenance_path(translations)
+            file = provenance_path(translations)
+            provenance = read_provenance(translations)
             decoding = Decoding.model_validate(provenance["settings"])
             changes = describe_differences(decoding.deciding_fields(), expected_fields)
             if changes:
@@ -135,16 +144,16 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
                 yield f"{file}: does not belong to the same column of Table 1 as {translations}"
             if [model["sha256"] for model in provenance["models"]] != member_checksums:
                 yield f"{file}: not made with the weights that the summaries of its models name"
-            expected_names = list(system.members), system.average
-            names = [model["name"] for model in provenance["models"]]
-            if (names, provenance.get("average", "probability")) != expected_names:
+            has_members = [model["name"] for model in provenance["models"]] == list(system.members)
+            has_average = provenance.get("average", "probability") == system.average
+            if not (has_members and has_average):
                 yield f"{file}: its models or their average differ from {package.configuration} ({system.name})"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of translations that does not have the sentences of its column of Table 1.
 
-    These are all sentences of the set, or those that have no unknown word according to the vocabularies.
+    A column has all sentences of the set, or the sentences without unknown words according to the vocabularies.
     """
     languages = (inputs.config.languages.source, inputs.config.languages.target)
     vocabularies = [Vocabulary.read(inputs.package.vocabulary(language)) for language in languages]
@@ -152,7 +161,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
         source, target = (inputs.package.text(set_name, language) for language in languages)
         expected_counts = _count_unknown_by_line(source, target, vocabularies)
 
-        # compare {line: number of unknown source words} of each file with that of the text
+        # {line: number of unknown source words} must be equal in each file and in the text
         for system, mode in product(inputs.systems, MODES):
             file = inputs.package.translations(set_name, system, mode)
             counts = {record.line: record.source_unknown for record in read_translations(file)}
@@ -163,11 +172,12 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 
 
 def check_alignments(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each file of attention that is not of the words of the test text and its reference."""
-    sides = inputs.text_path("source", "test"), inputs.text_path("reference", "test")
+    """Yield a line for each file of attention whose words differ from the test text and its reference."""
+    source_file, target_file = inputs.text_path("source", "test"), inputs.text_path("reference", "test")
     for run in list_package_outputs(inputs).aligned_runs:
         file = inputs.package.alignments(run)
-        expected_words = [(split_words(source), split_words(target)) for source, target in read_pairs(*sides)]
+        pairs = read_pairs(source_file, target_file)
+        expected_words = [(split_words(source), split_words(target)) for source, target in pairs]
         words = [(record.source, record.target) for record in read_translations(file)]
         if words != expected_words:
             yield f"{file}: its attention is not of the words of the test text"
@@ -184,8 +194,8 @@ def describe_unknown_code(inputs: Inputs) -> str:
     counts = []
     for name, codes in (("trainings", training_codes), ("files of translations", translation_codes)):
         # "dirty" is None if git could not say
-        committed_count = sum(bool(code["commit"]) and code["dirty"] is False for code in codes)
-        unknown_count = len(codes) - committed_count
+        committed_codes = [code for code in codes if code["commit"] and code["dirty"] is False]
+        unknown_count = len(codes) - len(committed_codes)
         if unknown_count:
             counts.append(f"{unknown_count} of {len(codes)} {name}")
     if not counts:
@@ -196,7 +206,7 @@ def describe_unknown_code(inputs: Inputs) -> str:
 def _count_unknown_by_line(
     source: Path, target: Path, vocabularies: Sequence[Vocabulary]
 ) -> dict[str, dict[int, int]]:
-    """Return the numbers of unknown source words by line, for each column of Table 1: {"all": {0: 2}, ...}."""
+    """Return for each column of Table 1 the number of unknown source words by line: {"all": {0: 2, 1: 0}, ...}."""
     counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
     source_vocabulary, target_vocabulary = vocabularies
     for line, (source_line, target_line) in enumerate(read_pairs(source, target)):

@@ -11,9 +11,9 @@ from pipeline.results.package import ReplicationPackage
 from pipeline.results.welch import run_welch_test
 
 UNEXPECTED_P = 0.01
-"""A difference that so few runs have is reported."""
-_OTHER_KEYS = {"seed", "seeds", "artifacts"}
-"""Settings that may differ: those of seeds, and of what tables and figures show."""
+"""A difference with a smaller p-value is reported."""
+_IGNORED_KEYS = {"seed", "seeds", "artifacts"}
+"""Settings that may differ: the seeds, and what tables and figures show."""
 
 
 def compare_with_published_runs(results: Path, published: Path) -> str | None:
@@ -34,8 +34,9 @@ def compare_with_published_runs(results: Path, published: Path) -> str | None:
 
     differences = []
     for row in rows.itertuples():
-        # All runs have the same variance std², so that of the difference of both means is
-        # std² (1 / seeds_published + 1 / seeds). The test knows only its first part, so the difference is scaled.
+        # If all runs have the variance std², the difference of the two means has the variance
+        # std² (1 / seeds_published + 1 / seeds). The test is given only the first part of this sum, and expects a
+        # smaller difference. So the difference is scaled.
         difference = row.bleu_all - row.bleu_all_published
         scaled_difference = difference / math.sqrt(1 + row.seeds_published / row.seeds)
         _, p = run_welch_test(scaled_difference, (row.bleu_all_std_published, 0.0), (row.seeds_published, 2))
@@ -50,4 +51,4 @@ def compare_with_published_runs(results: Path, published: Path) -> str | None:
 def _read_settings(results: Path) -> dict[str, Any]:
     """Return the settings on which scores depend, apart from seeds."""
     settings = read_json(ReplicationPackage(results).configuration)
-    return {key: value for key, value in settings.items() if key not in _OTHER_KEYS}
+    return {key: value for key, value in settings.items() if key not in _IGNORED_KEYS}

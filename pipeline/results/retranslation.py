@@ -1,8 +1,8 @@
 """Whether a package follows from given models: some translations are repeated, and development NLL is computed.
 
 The last digits of a matrix product depend on processor, GPU and precision, and so do scores. Two hypotheses with almost
-the same score may then change places. So a translation that is not the new one is right, too, if the model gives it
-the score that is written, and the new one's score is not higher.
+the same score may then change places. So a published translation may differ from the repeated one, if the model gives
+it the published score, and gives the repeated one no higher score.
 """
 
 import math
@@ -39,25 +39,26 @@ SENTENCES = 50
 SCORE_TOLERANCE = 0.01
 """Difference in the log-probability of a word, in nats, that processors, tf32 and weights in 16 bits may cause."""
 NLL_TOLERANCE = 1e-3
-"""Relative difference in a mean NLL, for the same reasons."""
+"""Relative difference in a mean NLL that they may cause."""
 
 
 def list_given_systems(inputs: Inputs, models: Path) -> list[System]:
-    """Return the systems all of whose models are in a folder."""
-    return [
-        system
-        for system in inputs.systems.values()
-        if all((models / run / WEIGHTS).is_file() for run in system.members)
-    ]
+    """Return the systems that have the weights of all their models in the folder `models`."""
+    systems = []
+    for system in inputs.systems.values():
+        if all((models / run / WEIGHTS).is_file() for run in system.members):
+            systems.append(system)
+    return systems
 
 
 def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
-    """Yield a line for each model in a folder that is not the one of the package, by weights and settings."""
+    """Yield a line for each model in a folder whose weights or settings differ from the package."""
     for run in inputs.runs:
         folder = models / run
         if not (folder / WEIGHTS).is_file():
             continue
-        summary_file, settings_file = (inputs.package.run_file(run, name) for name in (SUMMARY, SETTINGS))
+        summary_file = inputs.package.run_file(run, SUMMARY)
+        settings_file = inputs.package.run_file(run, SETTINGS)
         if read_json(summary_file)["weights"] not in list_weights_checksums(folder):
             yield f"{folder / WEIGHTS}: its checksum differs from {summary_file}"
         if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
@@ -65,9 +66,9 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
 
 
 def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
-    """Translate sentences of each file of a system, and yield a line for each file with sentences that differ.
+    """Translate some sentences of each file of a system, and yield a line for each file with sentences that differ.
 
-    The checksum of the package's record decides which sentences.
+    The checksum of the package's record seeds the choice of the sentences.
     """
     package = inputs.package
     folders = [models / run for run in system.members]
@@ -93,7 +94,7 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
 
 
 def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str]:
-    """Yield a line if a model's vocabularies, or its number of weights, differ from the package."""
+    """Yield a line for each vocabulary of a model, and for its number of weights, that differs from the package."""
     languages = inputs.config.languages
     vocabularies = {languages.source: model.source_vocabulary, languages.target: model.target_vocabulary}
     for language, vocabulary in vocabularies.items():
@@ -109,9 +110,9 @@ def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str
 def _compare_translations(
     translator: SentenceTranslator, records: Sequence[TranslationRecord]
 ) -> Iterator[tuple[TranslationRecord, str]]:
-    """Yield each published translation that the models do not make, with the difference."""
+    """Yield each published translation that the models do not confirm, with the reason."""
     sentences = [Sentence(record.line, record.source, record.target) for record in records]
-    new_entries = translate_sentences(translator, sentences, label="repeat translations")
+    repeated_entries = translate_sentences(translator, sentences, label="repeat translations")
 
     # the log-probability of each published translation; without the end symbol if it is unfinished
     pairs = [(record.source, record.target) for record in records]
@@ -122,20 +123,22 @@ def _compare_translations(
         keep_attention=False,
         average=translator.average,
     )
-    for record, entry, word_scores in zip(records, new_entries, scores, strict=True):
+    for record, entry, word_scores in zip(records, repeated_entries, scores, strict=True):
         word_log_probs = word_scores.word_log_probabilities
         length = len(word_log_probs)
         score = float(word_log_probs.sum() if record.finished else word_log_probs[:-1].sum())
         written_score = math.nan if record.log_probability is None else record.log_probability
-        if not abs(score - written_score) <= SCORE_TOLERANCE * length:  # also if it is NaN
+        if not abs(score - written_score) <= SCORE_TOLERANCE * length:  # `not`, so that NaN is reported, too
             yield record, f"its log-probability is {score:.3f}, not {written_score:.3f}"
         elif entry["tokens"] != record.target:
-            new_length = len(entry["tokens"]) + 1
-            new_score = entry["log_probability"]
-            tolerance = SCORE_TOLERANCE * max(length, new_length)
+            repeated_length = len(entry["tokens"]) + 1
+            repeated_score = entry["log_probability"]
+            tolerance = SCORE_TOLERANCE * max(length, repeated_length)
             if translator.decoding.normalize_by_length:
-                score, new_score, tolerance = score / length, new_score / new_length, SCORE_TOLERANCE
-            if score < new_score - tolerance:
+                score /= length
+                repeated_score /= repeated_length
+                tolerance = SCORE_TOLERANCE
+            if score < repeated_score - tolerance:
                 words = shorten(" ".join(entry["tokens"]))
                 yield record, f"the models translate it as {words!r}, with a higher score"
 
@@ -144,11 +147,11 @@ def _compare_translations(
 
 
 def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> Bitext:
-    """Make the development text again (`make_original_text`), and return its ids.
+    """Return the ids of the development text, which is recreated by `make_original_text`.
 
     Raises:
-        UserError: this is not the text that the models were trained with.
-        MissingArchiveError: its archive is not in `archives`.
+        UserError: the ids differ from the text with which the models were trained.
+        MissingArchiveError: an archive of the text is not in `archives`.
     """
     config, package = inputs.config, inputs.package
     source, target = config.languages.source, config.languages.target
@@ -168,7 +171,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
 
 
 def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
-    """Yield a message if the development NLL of a model differs from the one in its summary."""
+    """Yield a line if the development NLL of a model differs from the number in the model's summary."""
     (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announce=False)
     training = model.run.training
     rows = np.arange(len(dev_text))

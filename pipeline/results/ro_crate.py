@@ -1,8 +1,8 @@
 """A machine-readable record of the origin of results: an RO-Crate (https://w3id.org/ro/crate) in their folder.
 
-It names every file with its checksum, the downloads, each model's training and decoding with its inputs, code and
-packages, and the program that made tables and figures. Settings, seeds and times stand in the files that it names. The
-same files give the same bytes: the date is that of the newest file.
+The record names every file with its checksum, the downloads, each model's training and decoding with its inputs, code
+and packages, and the program that made tables and figures. Settings, seeds and times are in the named files. The same
+files give the same bytes: the date of the record is the date of the newest file.
 """
 
 import hashlib
@@ -38,21 +38,21 @@ LICENSES = "https://spdx.org/licenses/"
 Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""
 EntityReference = dict[str, str]
-"""Stands for an entity in the values of another one: {"@id": ...}."""
+"""A reference to an entity in the values of another entity: {"@id": ...}."""
 
 
 def remove_former_files(results: Path, files: Sequence[Path], planned_names: Collection[str]) -> list[Path]:
     """Remove the files of former runs from a results folder, and return them.
 
-    A file is removed if a former run planned it and this run did not write it. Other files stay, since they are the
-    user's.
+    A file is removed if a former run planned it and this run did not write it. Other files stay, because the user may
+    have added them.
 
     Args:
         results: the folder.
         files: the files that this run wrote.
         planned_names: the paths of the files that runs have planned in the folder.
     """
-    # The names only choose among the files of the folder: they may lead out of it, and so may links.
+    # Only files found in the folder are removed, and no links: a planned name or a link may lead out of the folder.
     former_files = []
     for path in sorted(results.rglob("*")):
         is_file = stat.S_ISREG(path.lstat().st_mode)
@@ -86,43 +86,42 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 
 
 def find_false_entries(inputs: Inputs, crate: Mapping[str, Entity], files: Sequence[Path]) -> Iterator[str]:
-    """Yield a line for each entity of a record that is not as the package says.
+    """Yield a line for each entity of a record that contradicts the package.
 
-    Files are compared by their checksums. Further entities and values are their author's, and so are the date and what
-    was downloaded.
+    Files are compared elsewhere, by their checksums. The author of the record may add entities and values, and decides
+    the date and the entities of downloads.
 
     Args:
         inputs: the package.
         crate: the entities of the record by their ids.
         files: the files that the record names.
     """
-    config = inputs.config
-    own_values = {"datePublished", "encodingFormat"}
-    downloads = {hide_secrets(archive.url) for archive in config.archives.values()}
+    record = inputs.package.folder / RECORD
+    free_values = {"datePublished", "encodingFormat"}
+    download_ids = {hide_secrets(archive.url) for archive in inputs.config.archives.values()}
     for identifier, entity in make_entities(inputs, files, archives=None).items():
-        if entity["@type"] == "File" or identifier in downloads:
+        if entity["@type"] == "File" or identifier in download_ids:
             continue
         if identifier not in crate:
-            yield f"{inputs.package.folder / RECORD}: has no {identifier}, which the package has"
+            yield f"{record}: has no {identifier}, which the package has"
             continue
-        published_entity = crate[identifier]
         for name, value in entity.items():
-            if name not in own_values and published_entity.get(name) != value:
-                found = shorten(repr(published_entity.get(name)))
-                yield f"{inputs.package.folder / RECORD}: {identifier}: {name} is {found}, unlike the package"
+            recorded_value = crate[identifier].get(name)
+            if name not in free_values and recorded_value != value:
+                yield f"{record}: {identifier}: {name} is {shorten(repr(recorded_value))}, unlike the package"
                 break
 
 
 def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) -> dict[str, Entity]:
     """Return the entities of the record of a package by their ids.
 
-    files, archives: see `write_crate`; without `archives`, downloads have the checksums of the settings.
+    files, archives: see `write_crate`. Without `archives`, the checksums of downloads come from the settings.
     """
     config, package = inputs.config, inputs.package
     results = package.folder
     crate = _Crate(results)
 
-    # 1. the files and where their text comes from
+    # 1. the files, and the sources of the text
     file_references = [crate.add_file(file) for file in sorted(set(files))]
     text_references = [crate.add_archive(archive, archives) for archive in config.archives.values()]
     text_references.append(crate.refer_to(package.configuration))
@@ -192,7 +191,7 @@ class _Crate:
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
     def add_license(self, config: Config) -> EntityReference:
-        """Add the licence of the results, which is the licence of their text; generated text has the project's."""
+        """Add the licence of the results: the licence of their text or, for generated text, the project's licence."""
         # the archives of the text that the results contain
         names = list_archives(config, config.use.test + config.use.dev)
         licenses = {config.archives[name].license for name in names}
@@ -204,20 +203,20 @@ class _Crate:
         return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
     def add_archive(self, archive: Archive, folder: Path | None) -> EntityReference:
-        """Add an archive: size and checksums as its download recorded them, or else those of the settings."""
-        record = read_download_record(folder / archive.path) if folder else None
-        file_facts = record or dict(archive)
+        """Add an archive. Size and checksums come from the record of its download or, without it, from the settings."""
+        download_record = read_download_record(folder / archive.path) if folder else None
+        file_values = download_record or dict(archive)
 
         # Passwords and signatures in addresses are secret, and paths on this machine are private.
-        url, download_url = hide_secrets(archive.url), hide_secrets(file_facts.get("source", ""))
+        url, download_url = hide_secrets(archive.url), hide_secrets(file_values.get("source", ""))
         is_from_mirror = download_url.startswith("http") and download_url != url
         return self.add(
             url,
             "DigitalDocument",
             name=archive.path,
-            contentSize=str(file_facts["bytes"]) if file_facts["bytes"] else None,
-            sha256=file_facts["sha256"],
-            identifier=f"md5:{file_facts['md5']}" if file_facts["md5"] else None,
+            contentSize=str(file_values["bytes"]) if file_values["bytes"] else None,
+            sha256=file_values["sha256"],
+            identifier=f"md5:{file_values['md5']}" if file_values["md5"] else None,
             contentUrl=download_url if is_from_mirror else None,
         )
 
@@ -276,7 +275,7 @@ class _Crate:
                 self.add(identifier, "SoftwareApplication", name=name, softwareVersion=package_version)
             )
 
-        # the same version with other packages is another entity
+        # the id contains a checksum of the packages, because the same version may have run on different packages
         listing = ";".join(f"{name}={package_version}" for name, package_version in packages)
         return self.add(
             f"#nmt-{version}-{hashlib.sha256(listing.encode()).hexdigest()[:8]}",

@@ -1,6 +1,6 @@
-"""All tables and figures, which follow from the replication package alone.
+"""All tables and figures, which are made from the replication package alone.
 
-The rules of the workflow make them from the package of their run, `nmt verify` from somebody's.
+The rules of the workflow make them from the package of their run, and `nmt verify` from somebody else's package.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def list_package_outputs(inputs: Inputs) -> Outputs:
     """Return the names of the tables and figures that can be made from a package.
 
-    A package without attention weights, which are left out to keep it small, has no alignment error rates.
+    Alignment error rates need attention weights, which some packages leave out to be small.
     """
     outputs = list_outputs(inputs.config, list(inputs.papers.values()))
     aligned_runs = [run for run in outputs.aligned_runs if inputs.package.alignments(run).is_file()]
@@ -55,9 +55,9 @@ def list_package_outputs(inputs: Inputs) -> Outputs:
 
 
 def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
-    """Return a function for each text file that can be made from a package: it makes the content of the file.
+    """Return a function that makes the content of each text file that can be made from a package, by file name.
 
-    Keys are the names of the files; tables are in the order of the document.
+    Tables are in the order of the document.
     """
     outputs = list_package_outputs(inputs)
 
@@ -109,39 +109,39 @@ def make_table(name: str, inputs: Inputs) -> Table:
 
     # 2. a paper's table
     paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
-    spec = filter_reported(paper.tables[name], settings)
-    match spec:
+    paper_table = filter_reported(paper.tables[name], settings)
+    match paper_table:
         case ScoreTable():
-            scores: dict[str, Results] = {set_name: inputs.scores(set_name) for set_name in spec.sets}
+            scores: dict[str, Results] = {set_name: inputs.scores(set_name) for set_name in paper_table.sets}
             measurements = Measurements(scores, inputs.summaries(), inputs.comparison)
-            return make_score_table(spec, paper.name, measurements, settings)
+            return make_score_table(paper_table, paper.name, measurements, settings)
         case PerplexityTable():
-            return make_perplexity_table(spec, paper.name, inputs.perplexities(), settings)
+            return make_perplexity_table(paper_table, paper.name, inputs.perplexities(), settings)
         case TrainingTable():
-            return make_training_table(spec, paper.name, inputs.summaries(), settings)
+            return make_training_table(paper_table, paper.name, inputs.summaries(), settings)
         case SentenceTable():
             texts: dict[str, SetTexts] = {}
-            for set_name in spec.sets:
-                texts[set_name] = _collect_set_texts(set_name, spec, inputs)
-            return make_sentence_table(spec, texts, settings)
+            for set_name in paper_table.sets:
+                texts[set_name] = _collect_set_texts(set_name, paper_table, inputs)
+            return make_sentence_table(paper_table, texts, settings)
 
 
-def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
+def filter_reported(paper_table: PaperTable, settings: ReportSettings) -> PaperTable:
     """Return a paper's table, without its reported numbers unless the settings ask for them."""
-    if settings.reported or isinstance(spec, SentenceTable):
-        return spec
-    return spec.model_copy(update={"reported": {}})
+    if settings.reported or isinstance(paper_table, SentenceTable):
+        return paper_table
+    return paper_table.model_copy(update={"reported": {}})
 
 
-def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> SetTexts:
-    """Return the reference of a set, and the translations by the models and the other systems of the table."""
-    mode = "no_unk" if spec.no_unk else "all"
+def _collect_set_texts(set_name: str, paper_table: SentenceTable, inputs: Inputs) -> SetTexts:
+    """Return the reference of a set, and the translations by the models and the other systems of a table."""
+    mode = "no_unk" if paper_table.no_unk else "all"
     translations = {}
-    for model in inputs.settings.table3_models:  # Table 3 of the paper: sentences with their translations
+    for model in inputs.settings.table3_models:
         translations[model] = inputs.system_translations(model, mode, set_name)
     plain_text_translations = {}
     for system, path in inputs.plain_text_files(set_name).items():
-        if system in spec.other_systems:
+        if system in paper_table.other_systems:
             plain_text_translations[system] = list(read_lines(path))
     return SetTexts(inputs.read_text("reference", set_name), translations, plain_text_translations)
 
@@ -156,7 +156,7 @@ def write_tables_and_figures(
 
     Args:
         inputs: the package.
-        folder: the folder of the files.
+        folder: the folder for the files.
         requested_files: the names of the files to make; None: all files.
     """
     # 1. tables and other texts
@@ -168,7 +168,7 @@ def write_tables_and_figures(
     for name in list_package_outputs(inputs).figures:
         files = [f"{name}.pdf", f"{name}.png"]
         if requested_files is None or set(files) & set(requested_files):
-            # imported here, since `nmt verify` draws nothing
+            # imported here, because `nmt verify` needs no matplotlib unless it draws figures
             from nmt.plots.style import save_figure
             from pipeline.results.figures.registry import FIGURES
 
@@ -191,6 +191,7 @@ def describe_figure(figure: Figure) -> str:
             points = points[np.isfinite(points).all(axis=1)]
             label = str(line.get_label())
             if len(points) and not label.startswith("_"):  # matplotlib's own labels start with _
-                ends = [f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist()]
-                sentences.append(f"{axes_name}, {label}: {', '.join(ends)}.")
+                end_points = points[[0, -1]].tolist()
+                end_texts = [f"{y:.3g} at {x:,.6g}" for x, y in end_points]
+                sentences.append(f"{axes_name}, {label}: {', '.join(end_texts)}.")
     return " ".join(sentences)

@@ -15,9 +15,10 @@ PANEL_COUNT = 4
 
 
 def plot_attention(inputs: Inputs) -> Figure:
-    """Plot Figure 3 of a package: (a) any sentence, (b)-(d) those of the first paper if the test set has them."""
+    """Plot Figure 3 of a package, with sentences that `choose_sentences` chooses."""
     settings = inputs.settings
-    model = settings.figure3_model or ""
+    model = settings.figure3_model
+    assert model is not None  # `list_outputs` leaves the figure out otherwise
     records = choose_sentences(
         all_records=inputs.system_translations(model, "all"),
         no_unk_records=inputs.system_translations(model, "no_unk"),
@@ -37,8 +38,8 @@ def choose_sentences(
 ) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
-    (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. Each of (b)-(d) that
-    it lacks is sampled from the first of these that has a sentence left:
+    (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. Any other sentence of
+    (b)-(d) is sampled from the first group that has a sentence left:
 
     1. sentences without unknown words whose length is within the limits
     2. sentences without unknown words
@@ -48,7 +49,7 @@ def choose_sentences(
 
     length_limits: minimum and maximum number of source words.
     """
-    # 1. pools of sentences in random order. The order of these calls must stay, or the figure shows other sentences.
+    # 1. groups of sentences in random order. The order of these calls must stay, or the figure shows other sentences.
     generator = np.random.Generator(np.random.PCG64(seed))
     no_unk_of_length = _shuffle(_select_lengths(no_unk_records, length_limits), generator)
     all_of_length = _shuffle(_select_lengths(all_records, length_limits), generator)
@@ -60,23 +61,25 @@ def choose_sentences(
     sources = [record.source for record in candidates]
     paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]
 
-    # 3. panels (b) to (d), then panel (a)
-    records_by_line: dict[int, TranslationRecord] = {}  # each sentence once, in this order of preference
+    # 3. panels (b) to (d): each sentence once, in this order of preference
+    records_by_line: dict[int, TranslationRecord] = {}
     for record in paper_records + no_unk_of_length + no_unk_of_any_length + all_of_any_length:
         records_by_line.setdefault(record.line, record)
-    samples = list(records_by_line.values())[: PANEL_COUNT - 1]
+    last_records = list(records_by_line.values())[: PANEL_COUNT - 1]
 
-    sampled_lines = [record.line for record in samples]
+    # 4. panel (a): a different sentence
+    used_lines = [record.line for record in last_records]
     for record in all_of_length + all_of_any_length:
-        if record.line not in sampled_lines:
-            return [record, *samples]
-    return samples
+        if record.line not in used_lines:
+            return [record, *last_records]
+    return last_records
 
 
 def _select_lengths(
     records: Iterable[TranslationRecord], length_limits: Sequence[int]
 ) -> list[TranslationRecord]:
-    return [record for record in records if length_limits[0] <= len(record.source) <= length_limits[1]]
+    min_words, max_words = length_limits
+    return [record for record in records if min_words <= len(record.source) <= max_words]
 
 
 def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generator) -> list[TranslationRecord]:
@@ -96,7 +99,7 @@ def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
             weights = np.asarray(record.alignment, dtype=np.float64)  # (target words, source words), with EOS
             panels.append(AttentionPanel(weights, record.source, record.target))
 
-        # in inches: a column is as wide as its widest panel, a row as high as its highest
+        # in inches: a column is as wide as its widest panel, a row as high as its highest panel
         column_widths = [0.0, 0.0]
         row_heights = [0.0, 0.0]
         for index, panel in enumerate(panels):
@@ -110,7 +113,7 @@ def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
         for index, panel in enumerate(panels):
             row, column = divmod(index, 2)
             right_edge = sum(column_widths[: column + 1]) + (column + 1) * GAP_INCHES
-            right_edge -= (column_widths[column] - panel.width) / 2  # in the middle of its column
+            right_edge -= (column_widths[column] - panel.width) / 2  # centre the panel in its column
             top = total_height - sum(row_heights[:row]) - (row + 1) * GAP_INCHES
             panel.draw(figure, right_edge, top, f"({'abcd'[index]})")
     return figure

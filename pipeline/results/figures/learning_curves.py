@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator, StrMethodFormatter
@@ -28,23 +27,24 @@ _WIDTH, _PANEL_HEIGHT = 6.3, 2.7
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
     """Plot the learning curves of a package."""
-    run_file = inputs.package.run_file
     runs = []
     for run in inputs.runs:
-        runs.append((read_json(run_file(run, SUMMARY)), list(read_history(run_file(run, HISTORY)))))
+        summary = read_json(inputs.package.run_file(run, SUMMARY))
+        history = list(read_history(inputs.package.run_file(run, HISTORY)))
+        runs.append((summary, history))
     return make_learning_curves(runs, inputs.settings)
 
 
 def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
-    A model has one colour and line style. The lines of several seeds are thin.
+    All runs of a model have the same colour and line style. If there are several, their lines are thin.
     """
     models = [summary["model"] for summary, _ in runs]
     with figure_style():
         figure = Figure(figsize=(_WIDTH, 2 * _PANEL_HEIGHT), layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
-        # The NLL of a batch is computed just before the update that learns from it; a point is the mean of a window.
+        # training NLL is computed before each update, on its batch; a point is the mean over several updates
         for axes, key in ((development_axes, "dev_nll"), (training_axes, "train_nll")):
             labels = _draw_curves(axes, models, _collect_curves(runs, key), settings)
             _set_scales(axes)
@@ -65,8 +65,8 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
 def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
     """Return the curve of each run: the finite values of a key, which only some lines of the history have.
 
-    The history of a run that continues another begins after the other's last point. This point is also the first of the
-    run's curve, so that there is no gap between both curves.
+    If a run continues another run, its history begins after the last point of that run. The run's curve begins with
+    this point, so that there is no gap between both curves.
     """
     # 1. the points of each history
     points_by_run: dict[tuple[str, int], Points] = {}
@@ -78,7 +78,7 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
                 points.append((line["update"], nll))
         points_by_run[summary["model"], summary["seed"]] = points
 
-    # 2. the last point of the run that is continued, if there is a gap after it
+    # 2. before them, the last point of the continued run, if there is a gap after it
     curves = []
     for summary, _ in runs:
         points = points_by_run[summary["model"], summary["seed"]]
@@ -93,27 +93,30 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
 def _draw_curves(
     axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
 ) -> list[PointLabel]:
-    """Draw the curve of each run. Return the label of each model, at the last point of its first run that has one."""
+    """Draw the curve of each run. Return the label of each model, at the end of the first curve that has points.
+
+    models: the model of each run.
+    """
     labels: dict[str, PointLabel] = {}
     for model, points in zip(models, curves, strict=True):
         style = line_style(model, settings)
         style["linewidth"] = 1.5 if models.count(model) == 1 else 0.7
         if points:
             labels.setdefault(model, PointLabel(*points[-1], settings.label(model), style["color"]))
-        updates, nll = np.reshape(points, (-1, 2)).T  # reshaped, since there may be no points
-        axes.plot(updates, nll, **style)
+        axes.plot([update for update, _ in points], [nll for _, nll in points], **style)
     return list(labels.values())
 
 
 def _set_scales(axes: Axes) -> None:
-    """Set the axes of a panel, ticks and grid, once its curves are drawn."""
-    # a logarithmic axis shows both the first updates, which lower NLL by a hundred nats, and the last, by tenths
+    """Set the scales, ticks and grid of a panel, after its curves are drawn."""
+    # logarithmic, because the first updates lower NLL by a hundred nats, and the last updates by tenths
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    if high > 3 * low:
-        multiples = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
-        axes.yaxis.set_major_locator(LogLocator(subs=multiples))
-    else:  # a short range may have only one of these multiples
+    if high > 10 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # 10, 20, 50, 100, ...
+    elif high > 3 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
+    else:  # so short a range may contain only one of these ticks
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -1,4 +1,4 @@
-"""BLEU against length as in Figures 4 (a, b) and 5 of Cho et al. (2014b): a panel per system, a curve per side."""
+"""BLEU against length as in Figures 4 (a, b) and 5 of Cho et al. (2014b): a panel per system with a curve per side."""
 
 import math
 
@@ -21,10 +21,10 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 3.2, 2.9  # inches
 
 
 def plot_length_curves(inputs: Inputs) -> Figure:
-    """Plot BLEU on sentences whose source, reference or both have lengths within a window, with a panel per system.
+    """Plot BLEU against the length of the source, of the reference, and of both, with a panel per system.
 
-    Window, end of the axis and the number of sentences that a point needs are those of Figure 2. Fewer sentences have
-    both sides within the window, and their curve may end earlier.
+    Window, end of the axis and minimum number of sentences are as in Figure 2. The curve of both sides may end earlier,
+    because fewer sentences have both lengths within a window.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
 
@@ -60,7 +60,8 @@ def plot_length_curves(inputs: Inputs) -> Figure:
                     label=title,
                 )
                 for point in points:
-                    highest_bleu = max(highest_bleu, point.bleu or 0.0)
+                    if point.bleu is not None:
+                        highest_bleu = max(highest_bleu, point.bleu)
             axes.set_title(settings.label(system), fontsize=10)
             add_grid(axes)
             if index % columns == 0:

@@ -1,4 +1,4 @@
-"""The figures that a run can have."""
+"""The functions that plot the figures of a run."""
 
 from collections.abc import Callable
 
@@ -21,4 +21,4 @@ FIGURES: dict[str, Callable[[Inputs], Figure]] = {
     "sentence_vectors": plot_sentence_vectors,
     "unknown_words": plot_bleu_by_unknown_words,
 }
-"""What plots each figure, by the name of its files."""
+"""The function for each figure, by the name of its files."""

@@ -16,25 +16,22 @@ from pipeline.results.sentence_groups import ScoredSentences, bleu_by_rank
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
-    """Plot BLEU of groups of sentences of a package; the settings say on which side words are ranked."""
+    """Plot BLEU of groups of sentences of a package. The settings say whose words are ranked: source or reference."""
     side = inputs.settings.rank_of
     languages = inputs.config.languages
     language = languages.source if side == "source" else languages.target
     vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
-    mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
+    mean_ranks = [compute_mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
     sentences = {system: scores["by_sentence"] for system, scores in inputs.figure2_scores().items()}
     return make_score_groups(sentences, mean_ranks, inputs.settings)
 
 
-def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
-    """Return the mean frequency rank, from 1, of words or their subwords; 0 without words.
-
-    Unknown words rank after the last word.
-    """
+def compute_mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
+    """Return the mean frequency rank, from 1, of words or their subwords; 0 without words."""
     ids = vocabulary.ids(tokens)
     total = 0
     for id_ in ids:
-        # the most frequent word has id 2 and rank 1
+        # the most frequent word has id 2 and rank 1; an unknown word ranks after the last word
         total += len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1
     return total / max(1, len(ids))
 
@@ -44,8 +41,8 @@ def make_score_groups(
 ) -> Figure:
     """Make the figure: sentences sorted by the length of their source, and by the mean rank of their words.
 
-    Each point is the BLEU of one group of sentences, in the middle of the group on the x axis. Ticks carry the lengths
-    and ranks at the groups' boundaries. Bands are 95% bootstrap intervals.
+    Each point is the BLEU of one group of sentences, in the middle of the group on the x axis. The ticks show the
+    lengths or ranks at the boundaries of the groups. Bands are 95% bootstrap intervals.
 
     Args:
         sentences: the scored sentences of each system, aligned by line; systems are in the order of the legend.
@@ -80,7 +77,7 @@ def make_score_groups(
 def _draw_panel(
     axes: Axes, sentences: Mapping[str, ScoredSentences], keys: Sequence[float], settings: ReportSettings
 ) -> None:
-    """Draw each system's curve and band over sentences sorted by their keys."""
+    """Draw the curve and band of each system over groups of sentences, which are sorted by their keys."""
     bootstrap = Bootstrap.from_settings(settings)
     for system, system_sentences in sentences.items():
         points, boundaries = bleu_by_rank(

@@ -10,7 +10,7 @@ from pipeline.results.inputs import Inputs
 
 _PANEL_WIDTH, _HEIGHT = 6.2, 4.2  # inches
 _MAX_LABELS = 20
-"""A panel with more sentences than this shows points alone, since the texts would cover it."""
+"""A panel with more sentences has no texts, because these would cover the points."""
 
 
 def plot_sentence_vectors(inputs: Inputs) -> Figure:
@@ -25,9 +25,9 @@ def plot_sentence_vectors(inputs: Inputs) -> Figure:
 
 
 def _draw_panel(axes: Axes, projection: Projection) -> None:
-    """Draw the sentences of one group. `points` of the projection is (sentences, 2)."""
+    """Draw the sentences of one group."""
     # the points
-    points = projection.points
+    points = projection.points  # (sentences, 2)
     axes.scatter(
         points[:, 0],
         points[:, 1],

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex, to_rgb
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.sentence_groups import BleuPoint
 
-_MODEL_TYPE_COLORS = {
+_MODEL_TYPE_COLORS: dict[str | None, str] = {
     "rnnsearch": "#0072B2",  # blue: attention
     "rnnencdec": "#D55E00",  # orange: one vector for the sentence
     "grconv": "#E69F00",
@@ -27,7 +27,7 @@ _BAND_OPACITY = 0.15
 
 
 class PointLabel(NamedTuple):
-    """A text for the point (x, y), and the colour of the line between them."""
+    """A text for the point (x, y), and the colour of the line between text and point."""
 
     x: float
     y: float
@@ -36,17 +36,17 @@ class PointLabel(NamedTuple):
 
 
 def line_style(model: str, settings: ReportSettings) -> dict[str, Any]:
-    """Return colour and dashes of a model or system: the colour says its type, the dashes which model of this type.
+    """Return colour and dashes of a model or system: the colour shows its type, the dashes which model of this type.
 
-    The models of Figure 2 come first, in its order, then the others in the order of the settings.
+    Dashes are given in the order of Figure 2, then to the other models in the order of the settings.
     """
     models = dict.fromkeys([*settings.figure2_models, *settings.labels, model])
     model_type = settings.model_types.get(model)
     models_of_type = [name for name in models if settings.model_types.get(name) == model_type]
     cycle, index = divmod(models_of_type.index(model), len(DASHES))
 
-    # when dashes start again, colours are lighter, so that no two lines look the same
-    color = np.array(to_rgb(_MODEL_TYPE_COLORS.get(model_type or "", _OTHER_SYSTEM_COLOR)))
+    # if there are more models than dashes, the colours of each further cycle are lighter
+    color = np.array(to_rgb(_MODEL_TYPE_COLORS.get(model_type, _OTHER_SYSTEM_COLOR)))
     lighter_color = 1 - (1 - color) * 0.6**cycle
     return {"color": to_hex(tuple(lighter_color)), "linestyle": DASHES[index]}
 
@@ -60,10 +60,9 @@ def add_grid(axes: Axes) -> None:
 def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
     """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
     xs = [point.x for point in points]
-    missing = (math.nan, math.nan)
-    intervals = [point.interval or missing for point in points]
-    lows, highs = np.reshape(intervals, (-1, 2)).T  # reshaped, since there may be no points
-    if not np.isnan(lows).all():
+    intervals = [point.interval or (math.nan, math.nan) for point in points]
+    if any(point.interval for point in points):
+        lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
         axes.fill_between(xs, lows, highs, color=color, alpha=_BAND_OPACITY, linewidth=0)
     values = [math.nan if point.bleu is None else point.bleu for point in points]
     axes.plot(xs, values, color=color, **style)
@@ -84,10 +83,10 @@ def write_labels(
         labels: the texts and their points.
         max_line_length: characters of a line of text; longer texts are broken.
         line_height_fraction: height of a line of text, as a fraction of the y axis.
-        margin_fraction: points in this last fraction of the x axis have their text to the right of the axis.
+        margin_fraction: if a point is in this last fraction of the x axis, its text is to the right of the axis.
         fontsize: the size of the texts.
     """
-    # 1. the points as fractions of the axes, which may be logarithmic; the lines of each text, and their height
+    # 1. the points as fractions of the axes, which may be logarithmic, and the height of each text
     to_fractions = axes.transData + axes.transAxes.inverted()
     points = [to_fractions.transform((label.x, label.y)) for label in labels]
     texts = [textwrap.wrap(label.text, max_line_length) for label in labels]
@@ -118,9 +117,9 @@ def write_labels(
 
 
 def spread_positions(desired_positions: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
-    """Return positions for the middles of labels of these heights, near the desired ones and without overlap.
+    """Return positions for the middles of labels of these heights, without overlap and near the desired positions.
 
-    They lie between 0 and `top` if there is room for all.
+    If there is room for all labels, they are between 0 and `top`.
     """
     order = sorted(range(len(heights)), key=lambda index: desired_positions[index])
     positions = list(desired_positions)
@@ -131,7 +130,7 @@ def spread_positions(desired_positions: Sequence[float], heights: Sequence[float
         positions[index] = max(positions[index], floor + heights[index] / 2)
         floor = positions[index] + heights[index] / 2
 
-    # from above, move those back that are beyond the end
+    # from above, move the labels that are beyond the end back
     ceiling = top
     for index in reversed(order):
         positions[index] = min(positions[index], ceiling - heights[index] / 2)

@@ -1,6 +1,6 @@
-"""A page to play with: in the browser, trained models translate typed text word by word, without a network.
+"""The playground: a page in which trained models translate typed text word by word, in the browser.
 
-The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 or 8 bits.
+The page needs no network. It computes RNNencdec and RNNsearch (model.js, text.js) from weights rounded to 16 or 8 bits.
 """
 
 import base64
@@ -33,16 +33,16 @@ from pipeline.results.playground.text_rules import collect_rules
 
 SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 MAX_CLAUSES = 60
-"""Number of test sentences in the page, to begin with and to make sentences longer."""
+"""Maximum number of short test sentences in the page, which joins them to longer ones."""
 CLAUSE_WORDS = range(4, 13)
-"""Number of their tokens, without the full stop."""
-STOPS = (".", "。", "।")
+"""Number of tokens of a short sentence, without the full stop."""
+FULL_STOPS = (".", "。", "।")
 Bits = Literal[16, 8]
-"""Bits of a weight in the page. Vectors, such as biases, are few and always have 16."""
+"""Bits of a weight in the page. Vectors, such as biases, are few and always have 16 bits."""
 MAX_INTEGER = 127
 """The integer that stands for the largest magnitude of a matrix in 8 bits."""
 WORD_FOR_AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
-"""The word between two clauses, after a comma; in other languages there is only the comma."""
+"""The word between two clauses, after a comma. Other languages have only the comma."""
 
 
 def write_playground(
@@ -55,7 +55,7 @@ def write_playground(
     title: str,
     output: Path,
 ) -> str | None:
-    """Write the page of the playground. If it cannot contain the models, the page says why, which is also returned.
+    """Write the page of the playground. If it cannot contain the models, it says why, and the reason is returned.
 
     Args:
         folders: a folder for each trained model; the models have the same vocabularies.
@@ -94,7 +94,7 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
             return (
                 f"This page computes {' and '.join(MODEL_TYPES_IN_BROWSER)} only, and without subword units."
             )
-        # The file has 32 bits for each weight.
+        # the file has 32 bits for each weight
         total_megabytes += (folder / WEIGHTS).stat().st_size * bits / 32 / 1e6
     if total_megabytes <= megabytes:
         return None
@@ -105,9 +105,9 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
 
 
 def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path, Path], bits: Bits) -> str:
-    """Return the page's data, compressed by zlib, in base64: length of a JSON text, the text, the weights.
+    """Return the data of the page, compressed by zlib, in base64: the length of a JSON text, the text, the weights.
 
-    The length has four bytes, little-endian. `unpack` in playground.js reads it.
+    The length has four bytes, little-endian. `unpack` in playground.js reads the data.
     """
     models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
     check_compatible(models)
@@ -132,7 +132,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
             "target": _list_words(models[0].target_vocabulary),
         },
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
-        # from which the page makes sentences of any length: clause, "and", clause, ...
+        # the page joins these to sentences of any length: clause, "and", clause, ...
         "clauses": list(islice(_find_clauses(test_set, models[0], raw_text), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(*test_set)),
         "and": {
@@ -154,7 +154,7 @@ def _list_words(vocabulary: Vocabulary) -> list[str]:
 def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
     """Return the description of a model that `Network` in model.js needs.
 
-    scales: for each tensor of integers the number with which they are multiplied.
+    scales: the scale of each tensor with 8 bits (`_round_weights`).
     """
     run, state = model.run, model.network.state_dict()
     return {
@@ -172,9 +172,9 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
     """Round matrices to `bits` bits, and vectors to 16.
 
     Returns:
-        The bytes: first the tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits. The
-        scales: by tensor the number with which its integers are multiplied. One scale for each row would be more
-        exact, but the compressed page would be a seventh larger.
+        The bytes: first the tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits. And the
+        scale of each tensor of integers, by which they are multiplied. One scale for each row would be more exact, but
+        the compressed page would be a seventh larger.
     """
     float_tensors: dict[str, torch.Tensor] = {}
     integers, scales = [], {}
@@ -186,7 +186,7 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
         else:
             float_tensors[name] = weight
 
-    # first the lower bytes of all numbers, then the upper ones: these resemble each other and so compress better
+    # first the lower bytes of all numbers, then the upper bytes, which resemble each other and so compress better
     rounded_tensors = round_to_float16(float_tensors, weights_file).values()
     numbers = np.concatenate([tensor.numpy().ravel() for tensor in rounded_tensors])
     byte_planes = numbers.view(np.uint8).reshape(-1, 2).T  # (2, numbers): lower and upper bytes
@@ -196,21 +196,21 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
 def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, raw_text: RawText) -> Iterator[list[str]]:
     """Yield short test sentences, source and reference, that can be typed and joined.
 
-    They end in a full stop and have only words of the vocabularies. As the page shows their text, the tokens of that
-    text must be those of the sentence.
+    They end in a full stop and have no unknown words. The page shows their text, and tokenizes it again, so the text
+    must give the same tokens.
     """
     for source_line, target_line in read_pairs(*test_set):
         tokens, target_tokens = split_words(source_line), split_words(target_line)
 
         # sentences of the right length that end in a full stop on both sides
-        if len(tokens) - 1 not in CLAUSE_WORDS or tokens[-1] not in STOPS:
+        if len(tokens) - 1 not in CLAUSE_WORDS or tokens[-1] not in FULL_STOPS:
             continue
-        if not target_tokens or target_tokens[-1] not in STOPS:
+        if not target_tokens or target_tokens[-1] not in FULL_STOPS:
             continue
 
-        # known words, and a text that gives these tokens again
-        has_unknown_word = any(token not in model.source_vocabulary for token in tokens)
-        has_unknown_word |= any(token not in model.target_vocabulary for token in target_tokens)
+        # known words, and a text that gives the same tokens
+        is_known = all(token in model.source_vocabulary for token in tokens)
+        is_known_target = all(token in model.target_vocabulary for token in target_tokens)
         texts = (raw_text.detokenize(tokens), " ".join(tokens))
-        if not has_unknown_word and any(raw_text.tokenize(text) == tokens for text in texts):
+        if is_known and is_known_target and any(raw_text.tokenize(text) == tokens for text in texts):
             yield [" ".join(tokens), " ".join(target_tokens)]

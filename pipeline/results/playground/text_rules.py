@@ -13,18 +13,18 @@ _NUMERIC = "#NUMERIC_ONLY#"
 
 
 def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
-    """Return the rules of text in a source language.
+    """Return the rules for text in a source language.
 
     Returns:
-        `normalization`: the rules of a form of normalization; `parts`: marks and emoji that Moses' rules would cut from
-        their words; `prefixes`: abbreviations that keep their full stop, always (`plain`) or before a number
-        (`numeric`); `classes`: the inside of a class of characters in a pattern; `wrongSpace`: the pattern of spaces
-        that no language has.
+        `normalization`: the rules of a form of normalization. `parts`: marks and emoji that Moses' rules would cut from
+        their words. `prefixes`: abbreviations that keep their full stop, always (`plain`) or before a number
+        (`numeric`). `classes`: for each class of characters the ranges between the brackets of a pattern, [...].
+        `wrongSpace`: the pattern of spaces that no language has.
     """
     tokenizer = load_moses_rules(language, form)
     prefixes: dict[str, list[str]] = {"plain": [], "numeric": []}
     for prefix in tokenizer.NONBREAKING_PREFIXES:
-        if _NUMERIC in prefix:
+        if _NUMERIC in prefix:  # "No #NUMERIC_ONLY#"
             prefixes["numeric"].append(prefix.rpartition(" ")[0])
         else:
             prefixes["plain"].append(prefix)

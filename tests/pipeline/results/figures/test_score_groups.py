@@ -8,7 +8,7 @@ from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.score_groups import make_score_groups, mean_rank
+from pipeline.results.figures.score_groups import compute_mean_rank, make_score_groups
 from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank
 from tests.report_settings import report_settings
 
@@ -40,9 +40,9 @@ def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> No
 
 def test_mean_rank_of_words() -> None:
     known = WordVocabulary([("the", 9), ("cat", 5), ("sat", 1)])
-    assert mean_rank(known, ["the", "the", "sat"]) == pytest.approx(5 / 3)
-    assert mean_rank(known, ["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
-    assert mean_rank(known, []) == 0
+    assert compute_mean_rank(known, ["the", "the", "sat"]) == pytest.approx(5 / 3)
+    assert compute_mean_rank(known, ["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
+    assert compute_mean_rank(known, []) == 0
 
 
 def test_score_groups_ticks() -> None:
