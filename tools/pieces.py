@@ -87,30 +87,31 @@ def parse_arguments() -> tuple[argparse.Namespace, list[str]]:
 
 def run_pieces(folder: Path, names: Sequence[str], parallel_trainings: int, options: Sequence[str]) -> int:
     """Train and translate runs, and pack the files that the results need."""
-    groups = read_layer(folder / "pieces.yaml").values if (folder / "pieces.yaml").is_file() else {}
+    # 1. the archive of each run, by its name or in a group
+    groups_file = folder / "pieces.yaml"
+    groups = read_layer(groups_file).values if groups_file.is_file() else {}
     targets = []
     for name in names:
         targets += [f"pieces/{run}.tar.zst" for run in groups.get(name, [name])]
+
+    # 2. trainings that share the GPU
     environment = dict(os.environ)
     if parallel_trainings > 1:
         environment["NMT_GPUS"] = ""  # an empty pool: no job gets a GPU of its own
         if shutil.which(MPS):
             subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
-    return run_snakemake(
-        folder, [*targets, "--resources", f"gpu={parallel_trainings}", *options], environment
-    )
+    targets += ["--resources", f"gpu={parallel_trainings}"]
+    return run_snakemake(folder, [*targets, *options], environment)
 
 
 def keep_pieces(folder: Path, options: Sequence[str]) -> int:
     """Pack the runs that are trained."""
-    targets = [
-        f"pieces/{summary.parent.name}.tar.zst" for summary in sorted(folder.glob("models/*/summary.json"))
-    ]
-    if not targets:
+    summaries = sorted(folder.glob("models/*/summary.json"))
+    if not summaries:
         raise UserError(f"{folder}: no run is trained yet")
-    return run_snakemake(
-        folder, [*targets, "--allowed-rules", *RULES_WITHOUT_TRAINING, *options], dict(os.environ)
-    )
+    targets = [f"pieces/{summary.parent.name}.tar.zst" for summary in summaries]
+    targets += ["--allowed-rules", *RULES_WITHOUT_TRAINING]
+    return run_snakemake(folder, [*targets, *options], dict(os.environ))
 
 
 def join_pieces(folder: Path, archives: Sequence[Path], options: Sequence[str]) -> int:

@@ -104,7 +104,7 @@ def keep_package(experiment: Path, folder: Path) -> None:
             raise UserError(*verdict.problems)
         if verdict.unknown_code:
             raise UserError(f"{verdict.unknown_code}; run it again in a clean checkout")
-        # outside of the checkout, since the record says whether files of the checkout differ from its commit
+        # built outside of the checkout, since new files in the checkout would be recorded as changes of its commit
         built_package = Path(scratch) / "package"
         build_package(results, experiment / "data" / "archives", built_package)
         shutil.rmtree(folder, ignore_errors=True)
@@ -181,17 +181,16 @@ def make_claims_overview(paper: Paper) -> str:
     # 2. the verdicts of each package: "holds (+13.02)", or nothing where the claim is not measured
     for folder in sorted(PACKAGES.iterdir()):
         frame = pd.read_csv(folder / f"{CLAIMS}.csv", dtype=str, keep_default_na=False)
-        records = {
-            record["id"]: record for record in frame.to_dict("records") if record["paper"] == paper.name
-        }
-        if not records:
+        rows = {row["id"]: row for row in frame.to_dict("records") if row["paper"] == paper.name}
+        if not rows:
             continue
         cells = []
         for name, claim in paper.claims.items():
-            record = records[name]
-            is_measured = record["verdict"] != NOT_MEASURED
-            effect = format_effect(claim, float(record["effect"])) if is_measured else ""
-            cells.append(f"{record['verdict']} ({effect})" if is_measured else "")
+            row = rows[name]
+            cell = ""
+            if row["verdict"] != NOT_MEASURED:
+                cell = f"{row['verdict']} ({format_effect(claim, float(row['effect']))})"
+            cells.append(cell)
         columns[folder.name] = cells
     return make_pipe_table(pd.DataFrame(columns), list(columns))
 
@@ -200,24 +199,23 @@ def insert_scores(readme: str) -> str:
     """Return README with the table of scores between its two comments."""
     head, _, old_text = readme.partition(SCORES_BEGIN)
     _, _, tail = old_text.partition(SCORES_END)
-    lines = [
-        "| BLEU (over 50 words) | one vector | attention |",
-        "|---|--:|--:|",
-    ]
+    lines = ["| BLEU (over 50 words) | one vector | attention |", "|---|--:|--:|"]
+
+    # 1. the packages
     for name, (text, *models) in README_ROWS.items():
         inputs = Inputs(ReplicationPackage(PACKAGES / name))
         cells = [text]
         for model in models:
             runs = inputs.scores()[model]
-            cells.append(
-                f"{statistics.fmean(run['bleu_all'] for run in runs):.2f}{score_long_sentences(runs)}"
-            )
+            mean_bleu = statistics.fmean(run["bleu_all"] for run in runs)
+            cells.append(f"{mean_bleu:.2f}{score_long_sentences(runs)}")
         lines.append(f"| {' | '.join(cells)} |")
+
+    # 2. the paper
     table1 = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"]
     assert isinstance(table1, ScoreTable)
-    without_attention, with_attention = (
-        table1.reported[model].scores["all"] for model in ("rnnencdec-50", "rnnsearch-50")
-    )
+    without_attention = table1.reported["rnnencdec-50"].scores["all"]
+    with_attention = table1.reported["rnnsearch-50"].scores["all"]
     lines.append(
         f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | {with_attention:.2f} |"
     )

@@ -6,7 +6,6 @@ Usage: python tools/run.py [--cores N] FOLDER [option of snakemake]...
 import argparse
 import contextlib
 import io
-import math
 import os
 import re
 import signal
@@ -76,10 +75,10 @@ def _parse_arguments() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _check_options(options: Sequence[str]) -> list[str]:
-    """Return options of Snakemake, with the path of its report from the present folder.
+    """Return options of Snakemake. The path after --report becomes absolute, since Snakemake changes the folder.
 
-    Raise a UserError for an option that Snakemake does not know, and for a file or a profile that it cannot read: its
-    own messages are pages of usage, and do not name the file.
+    Raise a UserError for an option that Snakemake does not know, and for a file or profile that it cannot read.
+    Snakemake's own messages are pages of usage, and do not name the file.
     """
     from snakemake.cli import get_argument_parser
 
@@ -94,7 +93,8 @@ def _check_options(options: Sequence[str]) -> list[str]:
     except SystemExit as error:
         if not error.code:  # --help and --version
             raise
-        raise UserError(f"snakemake: {usage.getvalue().rpartition(' error: ')[2].strip()}") from None
+        _, _, problem = usage.getvalue().rpartition(" error: ")
+        raise UserError(f"snakemake: {problem.strip()}") from None
 
     for file in arguments.configfile or []:
         read_layer(file)
@@ -111,14 +111,15 @@ def _check_options(options: Sequence[str]) -> list[str]:
 
 
 def _is_full_run(options: Sequence[str]) -> bool:
-    """Return whether the call is a plain run to the end, not a dry-run or the like."""
-    # short options can be joined: -np is -n and -p
-    has_short_option = any(re.fullmatch("-[a-zA-Z]*[nvtlSD][a-zA-Z]*", option) for option in options)
-    return not has_short_option and not RUNS_NOTHING & _list_option_names(options)
+    """Return whether Snakemake runs jobs with these options, unlike in a dry-run and the like."""
+    # -n and others, which may be joined with other short options: -np is -n and -p
+    if any(re.fullmatch("-[a-zA-Z]*[nvtlSD][a-zA-Z]*", option) for option in options):
+        return False
+    return RUNS_NOTHING.isdisjoint(_list_option_names(options))
 
 
 def _list_option_names(options: Sequence[str]) -> set[str]:
-    """Return the options without values: --config=x is --config."""
+    """Return the options without their values: --config for --config=x."""
     return {option.partition("=")[0] for option in options}
 
 
@@ -145,13 +146,13 @@ def _build_command(folder: Path, cores: str, options: Sequence[str]) -> list[str
 
 
 def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
-    """Remove what a Snakemake that was killed has locked. Raise a UserError if another one is at work in the folder."""
+    """Remove the locks of a Snakemake that was killed. Raise a UserError if another one is at work in the folder."""
     from nmt.errors import UserError
     from workflow.records import take_run_lock
 
     if not any((folder / ".snakemake" / "locks").glob("*")):
         return
-    # Snakemake holds this lock as long as it lives, so whoever gets the lock may remove Snakemake's other locks.
+    # a living Snakemake holds this lock; if we get it, the other locks are left from a Snakemake that was killed
     run_lock = take_run_lock(folder)
     if run_lock is None:
         raise UserError(f"{folder}: another run is active here: wait for it, or end it")
@@ -169,7 +170,7 @@ def _build_environment(folder: Path) -> dict[str, str]:
 
 
 def _run_command(folder: Path, command: Sequence[str]) -> int:
-    """Run Snakemake to its end, and return its exit code. A signal to end is passed on; Snakemake then ends cleanly."""
+    """Run Snakemake to its end, and return the exit code. If a signal ends this program, Snakemake ends cleanly."""
     received_signal = 0
     with subprocess.Popen(command, env=_build_environment(folder)) as process:
 
@@ -189,17 +190,24 @@ def _run_command(folder: Path, command: Sequence[str]) -> int:
         exit_code = process.wait()
     if received_signal:  # printed at the end, so that it is the last line
         print("what is finished stays; the same command continues", file=sys.stderr)
-    return 128 + received_signal if received_signal and exit_code else exit_code
+        if exit_code:
+            return 128 + received_signal  # as a shell does
+    return exit_code
 
 
 # --- its results ------------------------------------------------------------------------------------------------------
 
 
 def _has_new_results(folder: Path) -> bool:
-    """Return whether the report is newer than all models and scores. A run of other targets may leave an older one."""
+    """Return whether the report, if there is one, is newer than all models and scores.
+
+    A run of other targets, such as `models`, may leave a report of a former run.
+    """
     report = folder / "results" / "report.html"
+    if not report.is_file():
+        return True
+    report_time = report.stat().st_mtime
     inputs = [*folder.glob("models/*/summary.json"), *folder.glob("scores/test/*.json")]
-    report_time = report.stat().st_mtime if report.is_file() else math.inf
     return all(file.stat().st_mtime <= report_time for file in inputs)
 
 
@@ -212,7 +220,7 @@ def _print_results(folder: Path) -> None:
     for table in sorted(results.glob("*table1.md")):
         lines = table.read_text(encoding="utf-8").splitlines()
         rows = [line for line in lines if line.startswith("|")]
-        # leave out the last columns, which are in the file, until each row fits
+        # until each row fits, leave out the last column: "| a | b |" -> "| a |"
         while any(len(row) > TERMINAL_COLUMNS and row.count("|") > 2 for row in rows):
             rows = [row[: row.rindex("|", 0, -1) + 1] for row in rows]
         print("\nTable 1, BLEU on the test text", *rows, sep="\n")

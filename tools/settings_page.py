@@ -100,7 +100,7 @@ def _describe(field: FieldInfo) -> str:
 def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
     """Return the class of a field that is a block of keys, or None for a single key.
 
-    The second value is whether the field is a mapping of names to such blocks, as `models` is.
+    The second returned value is whether the field is a mapping of names to such blocks, as `models` is.
     """
     annotations = [field.annotation]
     while annotations:
@@ -112,7 +112,7 @@ def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
 
 
 def _format_default(field: FieldInfo, defaults: Mapping[str, Any], key: str) -> str:
-    """Return the default of a key: in the defaults of the settings, or else of its class."""
+    """Return the default of a key in parentheses: from the layer of defaults, or else from the key's class."""
     if key not in defaults and field.is_required():
         return "*(required)*"
     return f"({json.dumps(defaults.get(key, field.default), ensure_ascii=False)})"

@@ -38,8 +38,8 @@ CLAUSES = (
 )
 """Parts of the growing sentence, which "and" joins, and their translations. The first five are those of the lecture."""
 MATRIX_SENTENCE = "The king has sold the school books."
-MATRIX_FRAME = ("school", "books"), ("livres", "école")
-"""Source words and written words in the frame of the matrix: the two languages order them differently."""
+FRAMED_SOURCE_WORDS, FRAMED_TARGET_WORDS = ("school", "books"), ("livres", "école")
+"""Words in the frame of the matrix: the two languages order them differently."""
 
 INK, SOFT, BLUE, ORANGE, RED = "#1a1a1a", "#5c5c5c", "#0072B2", "#D55E00", "#c01c28"
 WIDTH, MARGIN, LINE_HEIGHT = 1280, 48, 42
@@ -91,8 +91,9 @@ def make_frames(*models: nmt.Model) -> Iterator[list[Block]]:
     """Yield the blocks of each frame: the sentence, its translation with attention, and the one without."""
     headings = (Word("with attention", BLUE), Word("one vector for the whole sentence", ORANGE))
     for count in range(1, len(CLAUSES) + 1):
-        source = join_clauses(0, ", and ", count)
-        reference = join_clauses(1, ", et ", count)
+        english_clauses, french_clauses = zip(*CLAUSES[:count], strict=True)
+        source = join_clauses(english_clauses, ", and ")
+        reference = join_clauses(french_clauses, ", et ")
         source_words = [Word(word, INK) for word in source.split()]
         blocks = [Block(Word(f"English, {len(source_words)} words", SOFT), None, source_words)]
         for model, heading in zip(models, headings, strict=True):
@@ -102,37 +103,37 @@ def make_frames(*models: nmt.Model) -> Iterator[list[Block]]:
         yield blocks
 
 
-def join_clauses(side: int, link: str, count: int) -> str:
-    """Return the first clauses of a side as one sentence."""
-    text = link.join(clause[side] for clause in CLAUSES[:count])
+def join_clauses(clauses: Sequence[str], conjunction: str) -> str:
+    """Return clauses as one sentence."""
+    text = conjunction.join(clauses)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def mark_wrong_words(words: Sequence[str], reference: Sequence[str]) -> list[Word]:
-    """Return the words of a translation: black if the reference has them at this place, else red."""
+    """Return the words of a translation: black if the reference has them in the same order, else red."""
     colors = [RED] * len(words)
-    for start, _, length in difflib.SequenceMatcher(
-        None, words, reference, autojunk=False
-    ).get_matching_blocks():
+    matcher = difflib.SequenceMatcher(None, words, reference, autojunk=False)
+    for start, _, length in matcher.get_matching_blocks():
         colors[start : start + length] = [INK] * length
-    return [Word(*pair) for pair in zip(words, colors, strict=True)]
+    return [Word(text, color) for text, color in zip(words, colors, strict=True)]
 
 
 def write_animation(frames: Sequence[Sequence[Block]], path: Path) -> None:
-    """Write the frames as a GIF that begins again. Each block has room for its longest text."""
-    lines_of_block = [
-        max(len(break_lines(block.words)) for block in blocks) for blocks in zip(*frames, strict=True)
-    ]
+    """Write the frames as a GIF that repeats for ever. Each block is as high as its longest text in any frame."""
+    lines_of_block = []
+    for same_block_in_frames in zip(*frames, strict=True):
+        lines_of_block.append(max(len(break_lines(block.words)) for block in same_block_in_frames))
     pictures = [draw_frame(blocks, lines_of_block) for blocks in frames]
     durations = [1000 * SECONDS] * (len(frames) - 1) + [1000 * LAST_SECONDS]
     # the longest sentence comes first, for viewers that show only the first frame
     pictures, durations = pictures[-1:] + pictures[:-1], durations[-1:] + durations[:-1]
-    first, *others = (picture.quantize(32, dither=Image.Dither.NONE) for picture in pictures)
-    first.save(path, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
+    first_picture, *others = (picture.quantize(32, dither=Image.Dither.NONE) for picture in pictures)
+    first_picture.save(path, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
 
 
 def draw_frame(blocks: Sequence[Block], lines_of_block: Sequence[int]) -> Image.Image:
     """Draw the blocks below each other; a score is a bar at the right of the heading."""
+    # a block has its lines, the heading and an empty line, which the last block does not need
     height = 2 * MARGIN + sum(LINE_HEIGHT * (lines + 2) for lines in lines_of_block) - LINE_HEIGHT
     picture = Image.new("RGB", (WIDTH, height), "white")
     draw = ImageDraw.Draw(picture)
@@ -144,15 +145,13 @@ def draw_frame(blocks: Sequence[Block], lines_of_block: Sequence[int]) -> Image.
             score = f"BLEU {block.bleu:.0f}"
             draw.text((left - 20, y), score, block.heading.color, get_font("DejaVuSans-Bold", 28), "ra")
             draw.rectangle((left, y + 4, right, y + 30), "#ececec")
-            draw.rectangle(
-                (left, y + 4, left + (right - left) * block.bleu / 100, y + 30), block.heading.color
-            )
-        for index, line in enumerate(break_lines(block.words)):
+            score_right = left + (right - left) * block.bleu / 100
+            draw.rectangle((left, y + 4, score_right, y + 30), block.heading.color)
+        for line_number, line in enumerate(break_lines(block.words), start=1):
             x = float(MARGIN)
+            line_y = y + LINE_HEIGHT * line_number + 4
             for word in line:
-                draw.text(
-                    (x, y + LINE_HEIGHT * (index + 1) + 4), word.text, word.color, get_font("DejaVuSans", 30)
-                )
+                draw.text((x, line_y), word.text, word.color, get_font("DejaVuSans", 30))
                 x += measure(word.text + " ")
         y += LINE_HEIGHT * (lines + 2)
     return picture
@@ -162,7 +161,8 @@ def break_lines(words: Sequence[Word]) -> list[list[Word]]:
     """Return the words in lines that fit into the picture."""
     lines: list[list[Word]] = [[]]
     for word in words:
-        if measure(" ".join(part.text for part in [*lines[-1], word])) > WIDTH - 2 * MARGIN:
+        line_text = " ".join(part.text for part in [*lines[-1], word])
+        if measure(line_text) > WIDTH - 2 * MARGIN:
             lines.append([])
         lines[-1].append(word)
     return lines
@@ -199,14 +199,20 @@ def plot_matrix(model: nmt.Model) -> Figure:
         figure.text(0.08 / width, 0.5, "written words", rotation=90, va="center", **titles)
 
         # the frame, around cells of source words (columns) and written words (rows)
-        columns, rows = (
-            [[html.unescape(token).strip("'") for token in tokens].index(word) for word in words]
-            for tokens, words in zip((source, target), MATRIX_FRAME, strict=True)
-        )
+        columns = find_words(source, FRAMED_SOURCE_WORDS)
+        rows = find_words(target, FRAMED_TARGET_WORDS)
         x, y = min(columns) - 0.5, min(rows) - 0.5
-        size = max(columns) + 0.5 - x, max(rows) + 0.5 - y
-        axes.add_patch(Rectangle((x, y), *size, fill=False, edgecolor=ORANGE, linewidth=2))
+        frame_width, frame_height = max(columns) + 0.5 - x, max(rows) + 0.5 - y
+        axes.add_patch(
+            Rectangle((x, y), frame_width, frame_height, fill=False, edgecolor=ORANGE, linewidth=2)
+        )
     return figure
+
+
+def find_words(tokens: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the positions of words among escaped tokens, whose apostrophes at both ends do not count."""
+    plain_tokens = [html.unescape(token).strip("'") for token in tokens]
+    return [plain_tokens.index(word) for word in words]
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ GALLERY_FILES = {
 }
 """Files of an experiment's results that the gallery shows, with the beginnings of their links."""
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
+"""A link to a file, such as ](running.md#seeds), but not to an address such as https://..."""
 
 
 def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
@@ -51,7 +52,8 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     settings |= {"docs_dir": str(source), "site_dir": str(site / "pages"), "repo_url": address}
     (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
-    # 3. the build. With -q, --strict would ignore warnings. That on version 2 is turned off, since 1.6 is pinned.
+    # 3. the build, without -q, with which --strict would ignore warnings. The warning about version 2 is turned off,
+    # since version 1.6 is pinned
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(command, check=False, env=environment).returncode
@@ -60,7 +62,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
 def copy_pages(folder: Path, address: str | None = None) -> None:
     """Copy the pages, and every file that one of them links to.
 
-    address: the URL of the repository, which the site names in its first commands.
+    address: the URL of the repository, with which "In a clone of this repository:" becomes a command.
     """
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
@@ -111,7 +113,7 @@ def convert_notebook(notebook: str, page: Path) -> str:
 
 
 def write_gallery(results_folders: Sequence[Path], folder: Path) -> None:
-    """Write a page with the headline, the pages and Figure 2 of each finished experiment, and copy these files."""
+    """Write a page with headline, pages and Figure 2 of each finished experiment. Copy the pages and figures."""
     folder.mkdir(parents=True)
     lines = ["# Gallery", "", "Pages of finished experiments (`make demo`). They need no server.", ""]
     for results in results_folders:
@@ -135,7 +137,8 @@ def write_library(folder: Path) -> list[dict[str, str]]:
     folder.mkdir()
     entries = []
     for path in sorted([*ROOT.glob("nmt/*"), *ROOT.glob("pipeline/*")]):
-        if path.stem.startswith("_") or not (path.suffix == ".py" or (path / "__init__.py").is_file()):
+        is_package = (path / "__init__.py").is_file()
+        if path.stem.startswith("_") or (path.suffix != ".py" and not is_package):
             continue
         package = ".".join(path.relative_to(ROOT).with_suffix("").parts)  # such as nmt.model
         # mkdocstrings replaces the line with ::: by the docstrings of the package
