@@ -96,7 +96,7 @@ class Model:
         translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
         n_best_lists = translator(lines)
 
-        # a list of translations for each line, or its best translation
+        # with `n_best`, a list of translations for each line; otherwise its best translation
         if python_options.n_best:
             return n_best_lists[0] if isinstance(text, str) else n_best_lists
         translations = [n_best_list[0] for n_best_list in n_best_lists]
@@ -127,8 +127,8 @@ class Model:
             attention: whether the results have the model's attention.
 
         Returns:
-            One `Translation` for a line, a list of them for lists. Its `text` is the line of `target`. Its tokens may
-            be words that the model reads as [UNK].
+            One `Translation` for a line, a list of them for lists. The `text` of a translation is the line of
+            `target`, and its `tokens` may be words that the model reads as [UNK].
         """
         from nmt.decoding.forced_decoding import score_translations
         from nmt.decoding.translator import choose_text_codecs
@@ -182,6 +182,7 @@ def check_lines(name: str, text: object) -> list[str]:
         location = name if isinstance(text, str) else f"{name}: item {index} of the list"
         if not isinstance(line, str):
             raise UserError(f"{location}: found {line!r:.60}, expected a line of text (str)")
+        # a line break with text after it; line breaks at the end are allowed
         if re.search(r"[\r\n]+[^\r\n]", line):
             raise UserError(f"{location}: a text of several lines; pass a list of lines (text.splitlines())")
     return lines

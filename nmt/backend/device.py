@@ -71,7 +71,7 @@ def _check_overrides(device: torch.device) -> None:
 
 
 def _check_gpu() -> None:
-    """Raise a UserError for a GPU that PyTorch cannot use, such as one that its build has no kernels for."""
+    """Raise a UserError if PyTorch cannot use the GPU, for example because its build has no kernels for this GPU."""
     try:
         torch.ones(1, device="cuda").add_(1).item()
     except RuntimeError as error:
@@ -168,7 +168,7 @@ def keep_freed_memory() -> None:
     """
     if platform.libc_ver()[0] == "glibc":
         mallopt = ctypes.CDLL(None).mallopt
-        # mallopt returns 0 for a value that it refuses. Older versions of glibc refuse the first one.
+        # mallopt returns 0 for a value that it refuses. Older versions of glibc refuse MAX_THRESHOLD here.
         if mallopt(MMAP_THRESHOLD, MAX_THRESHOLD) or mallopt(MMAP_THRESHOLD, OLD_MAX_MMAP_THRESHOLD):
             mallopt(TRIM_THRESHOLD, MAX_THRESHOLD)
 

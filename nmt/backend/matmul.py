@@ -51,7 +51,7 @@ class Backend:
     def set_matmul_precision(self) -> None:
         """Set PyTorch's switches for TF32, and for oneDNN in 32 bits. They hold for the whole process.
 
-        PyTorch uses oneDNN for products in 32 bits only if bf16 is allowed. But oneDNN rounds operands to bf16 only if
+        PyTorch uses oneDNN for products in 32 bits only if operands may be rounded to bf16. oneDNN rounds them only if
         the CPU has AMX. `choose_matmul_library` requires a CPU without AMX, and checks that products keep all digits.
         """
         is_tf32, is_onednn = self.precision == "tf32", self.matmul_library == "onednn"
@@ -117,9 +117,9 @@ class Backend:
 
 
 def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
-    """Return values @ weights of 16-bit numbers, with sizes that are multiples of 8.
+    """Return values @ weights of 16-bit numbers, computed with sizes that are padded to multiples of 8.
 
-    Otherwise, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
+    Without padding, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
     """
     product = pad_to_eights(values) @ pad_to_eights(weights)
     return product[..., : values.shape[-2], : weights.shape[-1]]

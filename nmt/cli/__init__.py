@@ -103,31 +103,34 @@ def find_pipeline_commands() -> dict[str, str]:
     return pipeline_commands
 
 
-MODEL = {"package": "nmt.cli.model:package", "release": "nmt.cli.model:release"}
-DATA = {
-    "tokenize": "nmt.cli.data:tokenize",
-    "vocabulary": "nmt.cli.data:vocabulary",
-    "binarize": "nmt.cli.data:binarize",
-}
-TEST_SET = {
-    "decode": "nmt.cli.sentence_sets:decode",
-    "align": "nmt.cli.sentence_sets:align",
-    "perplexity": "nmt.cli.sentence_sets:perplexity",
-    "rescore": "nmt.cli.sentence_sets:rescore",
-    "oracle": "nmt.cli.sentence_sets:oracle",
-}
 GROUPS = {
     "model": LazyGroup(
         "model",
-        {"Subcommands": MODEL},
+        {"Subcommands": {"package": "nmt.cli.model:package", "release": "nmt.cli.model:release"}},
         help="Prepare a trained model for others: its text settings and archive.",
     ),
     "data": LazyGroup(
-        "data", {"Subcommands": DATA}, help="Prepare text: tokenize it, and convert it to ids."
+        "data",
+        {
+            "Subcommands": {
+                "tokenize": "nmt.cli.data:tokenize",
+                "vocabulary": "nmt.cli.data:vocabulary",
+                "binarize": "nmt.cli.data:binarize",
+            }
+        },
+        help="Prepare text: tokenize it, and convert it to ids.",
     ),
     "test-set": LazyGroup(
         "test-set",
-        {"Subcommands": TEST_SET},
+        {
+            "Subcommands": {
+                "decode": "nmt.cli.sentence_sets:decode",
+                "align": "nmt.cli.sentence_sets:align",
+                "perplexity": "nmt.cli.sentence_sets:perplexity",
+                "rescore": "nmt.cli.sentence_sets:rescore",
+                "oracle": "nmt.cli.sentence_sets:oracle",
+            }
+        },
         help="Translate test sets, measure perplexity, and rescore n-best lists.",
     ),
 }
@@ -209,8 +212,8 @@ def describe_error(error: Exception) -> str | None:
         case ImportError() if ".so" in str(error):
             # NumPy's message is a page of advice. Its last line is the system's message.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
-        # PyTorch raises a RuntimeError if a GPU is out of memory. If PyTorch is not loaded, this error is another
-        # one, and loading it would take a second.
+        # PyTorch raises a RuntimeError if a GPU is out of memory. If PyTorch is not loaded, this is another error, and
+        # loading PyTorch would take a second.
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
 

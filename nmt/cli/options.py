@@ -228,21 +228,20 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # Count how many options name each file, by its real path, since one file may have several names, such as links.
-        # The input "-" is standard input, which may be a file, too. The output "-" is a file of this name.
-        use_counts = Counter[str]()
-        outputs = []
+        # 1. list the input and output files; the input "-" is standard input, the output "-" a file of this name
+        inputs, outputs = list[Path](), list[Path]()
         for name, value in values.items():
-            is_output = name.startswith(("output", "plot"))
-            paths = value if isinstance(value, tuple) else (value,)  # an option may be repeated
-            for path in paths:
-                if isinstance(path, Path):
-                    is_standard_input = str(path) == "-" and not is_output
-                    use_counts[os.path.realpath("/dev/stdin" if is_standard_input else path)] += 1
-                    if is_output:
-                        outputs.append(path)
+            arguments = value if isinstance(value, tuple) else (value,)  # an option may be repeated
+            paths = [argument for argument in arguments if isinstance(argument, Path)]
+            if name.startswith(("output", "plot")):
+                outputs += paths
+            else:
+                inputs += [Path("/dev/stdin") if str(path) == "-" else path for path in paths]
 
-        # a device, such as /dev/null, may be the output of several options
+        # 2. count how often each file is named, by its real path, since it may have several names, such as links
+        use_counts = Counter(os.path.realpath(path) for path in [*inputs, *outputs])
+
+        # 3. a device, such as /dev/null, may be the output of several options
         for path in outputs:
             if use_counts[os.path.realpath(path)] > 1 and is_replaceable(path):
                 raise UserError(

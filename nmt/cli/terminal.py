@@ -81,7 +81,8 @@ def show_progress(
     from nmt.io.progress import Progress
 
     output_is_shown = output is None and sys.stdout.isatty()
-    if is_typed(input) or output_is_shown or not (sys.stderr and sys.stderr.isatty()):
+    has_terminal = bool(sys.stderr and sys.stderr.isatty())
+    if is_typed(input) or output_is_shown or not has_terminal:
         yield lambda line_count: None
     elif stream.size is None:
         with Progress(None, "lines", name) as progress:
@@ -136,7 +137,7 @@ class UnknownWords:
             unknown_words = [token[:MAX_WORD_CHARACTERS] for token in tokens if token not in self._vocabulary]
             self._unknown_count += len(unknown_words)
             self._unknown_words.update(unknown_words)
-            if len(self._unknown_words) > 2 * MAX_COUNTED_WORDS:
+            if len(self._unknown_words) > 2 * MAX_COUNTED_WORDS:  # forget the rarer half
                 self._unknown_words = Counter(dict(self._unknown_words.most_common(MAX_COUNTED_WORDS)))
 
     def warn(self) -> None:

@@ -121,6 +121,7 @@ def _make_panels(sentences: list[str], vectors: Vectors) -> list[Projection]:
     """Return the projection of each panel: a group of lines between empty lines, with their vectors."""
     from nmt.evaluation.principal_components import Projection
 
+    # groups of lines with words alternate with groups of empty lines
     panels = []
     pairs = zip(sentences, vectors, strict=True)
     for has_words, group in groupby(pairs, key=lambda pair: bool(pair[0])):

@@ -95,8 +95,8 @@ class PairsWithinLimit:
             )
         self.max_length = int(lengths[self.rows].max())
 
-        # Pair k is pair offset + k * stride, modulo the number of pairs. With a stride that is coprime to it, each pair
-        # comes once, in a mixed order that needs no memory.
+        # Pair k is pair offset + k * stride, modulo the number of pairs. If the stride is coprime to this number, each
+        # pair comes once, in a mixed order that needs no memory.
         self._offset, self._stride = 0, 1
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))

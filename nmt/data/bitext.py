@@ -61,7 +61,7 @@ class Bitext:
         """Return the ids and offsets of a side, which must have this number of words."""
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        if (len(offsets), len(ids)) != (self.meta.pairs + 1, word_count) or offsets[-1] != word_count:
+        if len(offsets) != self.meta.pairs + 1 or len(ids) != word_count or offsets[-1] != word_count:
             raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
         return ids, offsets
 

@@ -72,7 +72,7 @@ APOSTROPHE_LETTER = r"(?<=[\p{L}\p{M}])[ʹʻʼ](?=[\p{L}\p{M}])"
 
 
 _REMOVED_PATTERN = compile_pattern(_REMOVED, _CLASSES)
-_HAS_REMOVED = compile_pattern(rf"[[<INVISIBLE>]{JOINERS}\u180b-\u180f]", _CLASSES)
+_REMOVED_CHARACTER = compile_pattern(rf"[[<INVISIBLE>]{JOINERS}\u180b-\u180f]", _CLASSES)
 _APOSTROPHE_LETTER_PATTERN = compile_pattern(APOSTROPHE_LETTER)
 _PUNCTUATION_MARK = re.compile(f"[{''.join(PUNCTUATION)}]")
 
@@ -86,7 +86,7 @@ def normalize(line: str, form: Normalization) -> str:
         return line
     # Most lines are ASCII. In these, only U+007F would change, so this step is skipped.
     if not line.isascii() or "\x7f" in line:
-        if _HAS_REMOVED.search(line):
+        if _REMOVED_CHARACTER.search(line):
             line = _REMOVED_PATTERN.sub(r"\1", line)
         line = unicodedata.normalize("NFC", line)
     if form == "punctuation":

@@ -47,7 +47,8 @@ class PartsOfWords:
             "<marks between letters>": MARK_BETWEEN_LETTERS,
             "<marks between digits>": MARK_BETWEEN_DIGITS,
         }
-        # In Catalan, the detokenizer joins apostrophes (l ' home), so that words after an article are known.
+        # Catalan's apostrophes are not hidden, either. So a word after an article (l ' home) is a token of its own, and
+        # the detokenizer joins both.
         self._apostrophes_are_marks = language not in (*MOSES_APOSTROPHES, "ca")
         if not self._apostrophes_are_marks:
             self._classes = {name: f"[{marks}]--[{_APOSTROPHES}]" for name, marks in self._classes.items()}
@@ -58,7 +59,7 @@ class PartsOfWords:
         marks = ""
         if language not in MOSES_APOSTROPHES:
             marks = '"' + _APOSTROPHES + "".join(map(list_characters, self._classes.values()))
-        self._has_part = re.compile(f"[{_EMOJI_CHARACTERS}{re.escape(marks)}]")
+        self._part_character = re.compile(f"[{_EMOJI_CHARACTERS}{re.escape(marks)}]")
         self._compiled_pattern = compile_pattern(self._pattern, self._classes)
         self._compiled_unpaired = compile_pattern(_UNPAIRED)
 
@@ -67,7 +68,7 @@ class PartsOfWords:
 
         Example: "O'Donnell" -> "O\U00100000Donnell", {"\U00100000": "'"}. An emoji has spaces around its placeholder.
         """
-        if not self._has_part.search(line):
+        if not self._part_character.search(line):
             return line, {}
 
         placeholders: dict[str, str] = {}  # part -> placeholder

@@ -56,8 +56,8 @@ class BytePairEncoder:
         """
         characters = set(word)
         unknown_characters = characters - self._rank.keys()
-        # A word that contains the mark of a word's start would be joined to two words.
-        if WORD_START in characters or WORD_START not in self._rank or unknown_characters == characters:
+        # The mark of a word's start must be a subword. A word that contains the mark would be joined to two words.
+        if WORD_START not in self._rank or WORD_START in characters or unknown_characters == characters:
             return ()
         is_too_long = len(word) > MAX_WORD_CHARACTERS
         if (unknown_characters or is_too_long) and not UNSPACED_CHARACTER.search(word):

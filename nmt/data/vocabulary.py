@@ -189,9 +189,9 @@ def select_most_frequent_words(counts: Mapping[str, int], max_words: int) -> lis
 
 
 def compute_size_without_specials(words: int, specials_included: bool) -> int:
-    """Return the size of a vocabulary without its special symbols, given its size as a setting has it (`words`).
+    """Return the number of entries of a vocabulary that are not special symbols. Raises a UserError if there are none.
 
-    `specials_included`: whether `words` counts the special symbols. Raises a UserError if no word is left.
+    words: the size of the vocabulary in the settings. specials_included: whether this size counts the special symbols.
     """
     size = words - len(SPECIALS) if specials_included else words
     if size < 1:

@@ -125,7 +125,7 @@ def plan_retries(decoding: SearchSettings, forbid_unknown: bool) -> Iterator[tup
     """
     if decoding.if_no_eos == "best":
         return
-    # The budget is a number of hypotheses. The first search has `decoding.beam`.
+    # the budget as a number of hypotheses; the setting is in multiples of the first search's beam size
     beam_size, budget = decoding.beam, math.inf
     if decoding.widening_budget is not None:
         budget = decoding.widening_budget * decoding.beam
@@ -390,9 +390,9 @@ class BackPointers:
             for name in ("parents", "ids", "log_probs", "is_finished"):
                 values: Tensor = getattr(continuations, name)  # (b, K)
                 getattr(self, name)[step, continuations.batch_indices] = values.cpu().numpy()
-            weights = continuations.attention
+            attention = continuations.attention
             self.batch_indices.append(continuations.batch_indices)
-            self.attention.append(None if weights is None else weights.cpu().numpy())
+            self.attention.append(None if attention is None else attention.cpu().numpy())
 
     def trace_sentence(self, row: int, last_step: int, decoding: SearchSettings) -> list[Hypothesis]:
         """Return the `n_best` best finished hypotheses of a sentence, best first.
@@ -401,7 +401,8 @@ class BackPointers:
         """
         steps, slots = self.is_finished[:, row].nonzero()
         if not len(steps):
-            # the beam is sorted, and no hypothesis of it is finished, so the best one is in the first slot
+            # The beam is sorted, and none of its hypotheses is finished, so the best one is in the first slot. No word
+            # had a probability if the search ended before the last step, or if the best hypothesis is not finite.
             if last_step >= len(self.log_probs) or not np.isfinite(self.log_probs[last_step, row, 0]):
                 raise UserError(
                     "beam search: no word has a probability: the model's numbers have become NaN, or it knows no "
@@ -428,11 +429,11 @@ class BackPointers:
             ids.append(int(self.ids[step, row, slot]))
             log_probs.append(self.log_probs[step, row, slot])
             slot = int(self.parents[step, row, slot])
-            weights = self.attention[step]
-            if weights is not None:
+            step_attention = self.attention[step]
+            if step_attention is not None:
                 # a row for each sentence that is still in the batch, with the attention of the parents
                 active_row = np.searchsorted(self.batch_indices[step], row)
-                attention.append(weights[active_row, slot])
+                attention.append(step_attention[active_row, slot])
 
         if is_finished:
             del ids[0]  # the end symbol

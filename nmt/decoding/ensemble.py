@@ -101,5 +101,5 @@ class EnsembleState:
 
 def compute_mean_attention(attention_by_model: Sequence[Tensor | None]) -> Tensor | None:
     """Return the mean of the attention of all models that have any, or None if no model has attention."""
-    weights = [attention for attention in attention_by_model if attention is not None]
-    return torch.stack(weights).mean(dim=0) if weights else None
+    attention_list = [attention for attention in attention_by_model if attention is not None]
+    return torch.stack(attention_list).mean(dim=0) if attention_list else None

@@ -97,11 +97,11 @@ class Scorer:
         log_prob_list: list[Tensor] = []
         attention_list: list[Tensor | None] = []
         for model, encoded in zip(self.models, self.encoded, strict=True):
-            log_probs, weights = compute_word_log_probabilities(
+            log_probs, attention = compute_word_log_probabilities(
                 model.network, encoded.select(source_rows), batch, keep_attention
             )
             log_prob_list.append(log_probs)
-            attention_list.append(weights)
+            attention_list.append(attention)
 
         # 2. their averages
         model_log_probs = torch.stack(log_prob_list)  # (models, P)
@@ -110,8 +110,8 @@ class Scorer:
         else:
             mean_log_probs = model_log_probs.mean(dim=0)
         log_probs_of_batch = mean_log_probs.cpu().numpy()
-        mean_weights = compute_mean_attention(attention_list)
-        attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
+        mean_attention = compute_mean_attention(attention_list)
+        attention_of_batch = None if mean_attention is None else mean_attention.cpu().numpy()
 
         # 3. the scores of each sentence: position p of the flattened (T, B) belongs to sentence p % B
         sentence_of_position = batch.positions.cpu().numpy() % len(batch)
@@ -148,11 +148,12 @@ def to_word_scores(
         attention: the attention, a row for each of these scores and a column for each id of the source. Rows and
             columns of padding may follow. None if there is no attention.
     """
-    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, which is the last start
+    # 1. the steps of the source: its ids and, if the model reads it, the end symbol
+    # (the last of the starts belongs to the end symbol)
     source_starts = model.source_vocabulary.word_start_indices(source)
     source_steps = source_starts[-1] + 1
     if not model.run.architecture.source_eos:
-        source_steps = source_starts.pop()
+        source_steps = source_starts.pop()  # the number of ids
     if attention is not None:
         attention = attention[: len(scores), :source_steps]  # without padding
     has_subwords = model.source_vocabulary.has_subwords or model.target_vocabulary.has_subwords
@@ -177,7 +178,7 @@ def to_word_scores(
 def compute_word_log_probabilities(
     model: EncoderDecoder, encoded: Any, batch: Batch, keep_attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
-    """Return log p of the words at the batch's positions, (P,) float64, and attention (T, B, S) or None.
+    """Return log p of the target words and end symbols of a batch, (P,) float64, and attention (T, B, S) or None.
 
     `encoded` holds the encoded sources. Raises a `UserError` if the model computes NaN.
 
@@ -188,14 +189,14 @@ def compute_word_log_probabilities(
     attention_blocks: list[Tensor] = []
     words, positions = batch.target.flatten(), batch.positions
     start = 0
-    for decoder_values, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
+    for decoder_values, attention in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
         # the positions of this block, from `start` to `end` of the flattened T * B, without padding
         end = start + decoder_values[0].shape[:2].numel()  # the values are (steps, B, ...) each
         block_positions = positions[(positions >= start) & (positions < end)]
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]
         log_probs += _iterate_log_probs(model, inputs, words[block_positions])
-        if keep_attention and weights is not None:
-            attention_blocks.append(weights)
+        if keep_attention and attention is not None:
+            attention_blocks.append(attention)
         start = end
 
     all_log_probs = torch.cat(log_probs)

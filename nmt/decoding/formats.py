@@ -52,14 +52,14 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     assert translation.piece_attention is not None
     items: list[str] = []  # one for each target token so far
     source_start = 0  # index of the first source token of the current piece
-    for weights in translation.piece_attention:
-        for row in weights:
+    for attention in translation.piece_attention:
+        for row in attention:
             if form == "pharaoh":
                 target_index = len(items)
                 items.append(f"{source_start + int(row.argmax())}-{target_index}")
             else:
                 items.append(",".join(f"{weight:.{DIGITS}f}" for weight in row))
-        source_start += weights.shape[1]
+        source_start += attention.shape[1]
     return " ".join(items)
 
 
@@ -86,7 +86,7 @@ def describe_translation(translation: Translation) -> dict[str, Any]:
     """Return a translation as it is written to JSON. The alignment has a row for each target token."""
     alignment = None
     if translation.piece_attention is not None:
-        alignment = [row for weights in translation.piece_attention for row in round_attention(weights)]
+        alignment = [row for attention in translation.piece_attention for row in round_attention(attention)]
     return {
         "text": translation.text,
         "tokens": translation.tokens,
@@ -97,7 +97,7 @@ def describe_translation(translation: Translation) -> dict[str, Any]:
     }
 
 
-def round_attention(weights: NDArray[np.floating]) -> list[list[float]]:
+def round_attention(attention: NDArray[np.floating]) -> list[list[float]]:
     """Return attention as it is written to JSON, in rows."""
-    rows: list[list[float]] = weights.astype(np.float64).round(DIGITS).tolist()
+    rows: list[list[float]] = attention.astype(np.float64).round(DIGITS).tolist()
     return rows

@@ -110,8 +110,8 @@ def rescore_n_best_lists(
         rescorer: the models and their weight.
         source: the text.
         n_best_lists: its n-best lists.
-        output: gets the best hypothesis of each sentence.
-        new_lists: gets the sorted n-best lists with their new scores, if it is given.
+        output: file for the best hypothesis of each sentence.
+        new_lists: file for the sorted n-best lists with their new scores, or None.
 
     Raises:
         UserError: n-best lists and source do not fit together, or a line is malformed.
@@ -131,17 +131,17 @@ def rescore_n_best_lists(
             for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
                 # 2. compute the log-probabilities of a group, unless a killed process has stored them
                 if group_number not in journal.results:
-                    sentences = [(n_best.source, n_best.texts) for n_best in group]
+                    sentences = [(n_best_list.source, n_best_list.texts) for n_best_list in group]
                     log_probs = rescorer.compute_log_probabilities(sentences)
                     journal.add(group_number, [[round(value, _DIGITS) for value in row] for row in log_probs])
 
                 # 3. write the new lists
-                for n_best, values in zip(group, journal.results[group_number], strict=True):
-                    entries = rescorer.interpolate(n_best.entries, values)
+                for n_best_list, row in zip(group, journal.results[group_number], strict=True):
+                    entries = rescorer.interpolate(n_best_list.entries, log_probabilities=row)
                     best_writer.write(entries[0].text)
                     if list_writer:
                         for entry in entries:
-                            list_writer.write(entry.format(n_best.number))
+                            list_writer.write(entry.format(n_best_list.number))
                 progress.update(len(group))
         journal.remove()
     return sentence_count
@@ -164,9 +164,9 @@ def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestLi
     """Yield groups of consecutive sentences that are scored together."""
     group: list[NBestList] = []
     hypothesis_count = 0
-    for n_best in n_best_lists:
-        group.append(n_best)
-        hypothesis_count += len(n_best.entries)
+    for n_best_list in n_best_lists:
+        group.append(n_best_list)
+        hypothesis_count += len(n_best_list.entries)
         if hypothesis_count >= HYPOTHESES_PER_GROUP:
             yield group
             group, hypothesis_count = [], 0
@@ -187,15 +187,17 @@ def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path
     """
     references = [reference_line for _, reference_line in read_pairs(source, reference)]
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
-        for n_best, reference_line in zip(read_n_best_lists(n_best_lists, source), references, strict=True):
-            writer.write(choose_by_bleu(n_best, reference_line))
+        for n_best_list, reference_line in zip(
+            read_n_best_lists(n_best_lists, source), references, strict=True
+        ):
+            writer.write(choose_by_bleu(n_best_list, reference_line))
             progress.update()
     return len(references)
 
 
-def choose_by_bleu(n_best: NBestList, reference: str) -> str:
+def choose_by_bleu(n_best_list: NBestList, reference: str) -> str:
     """Return the hypothesis with the best sentence BLEU on tokens, cased; the first of several with the same BLEU."""
     # imported here, since sacrebleu is slow to import and rescoring does not need it
     from nmt.evaluation.bleu import count_matches
 
-    return max(n_best.texts, key=lambda text: count_matches(text, reference).sentence_bleu)
+    return max(n_best_list.texts, key=lambda text: count_matches(text, reference).sentence_bleu)

@@ -60,7 +60,7 @@ def translate_file(
         mode: `all` translates every line; `decoding` says whether the unknown word is allowed. `no_unk` translates only
             the lines without an unknown word in source and reference, and forbids the unknown word (Table 1).
         decoding: settings of the search.
-        output: gets one JSON line per sentence.
+        output: file for the translations, one JSON line per sentence.
         average: whether an ensemble averages probabilities or their logarithms, see `ensemble`.
     """
     # 1. choose the sentences for this mode

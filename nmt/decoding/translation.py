@@ -77,9 +77,9 @@ class Translation:
             return None
         matrix = np.zeros((len(self.tokens), len(self.source_tokens)), np.float32)
         row = column = 0
-        for weights in self.piece_attention:
-            target_count, source_count = weights.shape
-            matrix[row : row + target_count, column : column + source_count] = weights
+        for piece_matrix in self.piece_attention:
+            target_count, source_count = piece_matrix.shape
+            matrix[row : row + target_count, column : column + source_count] = piece_matrix
             row, column = row + target_count, column + source_count
         return matrix
 
@@ -110,8 +110,8 @@ class Translation:
 def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     """Split a line into pieces of at most `max_words` words or, in scripts without spaces, letters.
 
-    Each piece is cut from the longest start of the line that is not too long: after a punctuation mark in its second
-    half or, if there is none, at its end. A longer clause without spaces is split as well.
+    A piece is the longest start of the remaining line that is not too long. It ends at a punctuation mark in its second
+    half if there is one. A clause without spaces that is too long is split, too.
     """
     short_words: list[str] = []
     for word in words:

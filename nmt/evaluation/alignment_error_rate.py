@@ -32,12 +32,6 @@ class GoldLinks:
     sure: set[Link] = field(default_factory=set)
     possible: set[Link] = field(default_factory=set)
 
-    def add(self, link: Link, is_sure: bool) -> None:
-        """Add a link."""
-        self.possible.add(link)
-        if is_sure:
-            self.sure.add(link)
-
     def check(self, source_words: int, target_words: int) -> None:
         """Raise a UserError for a link outside a pair with these numbers of words."""
         for source, target in sorted(self.possible):
@@ -48,11 +42,11 @@ class GoldLinks:
                 )
 
 
-def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
-    """Return the gold links of each sentence of a test set. A key is the number of a line of the test set, from 0."""
-    gold_links = {}
-    for index, line in enumerate(read_lines(path)):
-        gold_links[index] = _parse_pharaoh(f"{path}, line {index + 1}", line)
+def read_gold_alignments(path: Path, sentence_count: int) -> list[GoldLinks]:
+    """Return the gold links of the sentences of a test set, in order. The last sentences may have none."""
+    gold_links = []
+    for number, line in enumerate(read_lines(path), start=1):
+        gold_links.append(_parse_pharaoh(f"{path}, line {number}", line))
     if len(gold_links) > sentence_count:
         raise UserError(
             f"{path}: has {len(gold_links)} lines, but the test set has {sentence_count} sentences; "
@@ -68,7 +62,10 @@ def _parse_pharaoh(location: str, line: str) -> GoldLinks:
         match = _PHARAOH_LINK.fullmatch(item)
         if not match:
             raise UserError(f"{location}: found {item[:40]!r}, expected links such as 0-0")
-        links.add((int(match["source"]), int(match["target"])), is_sure=match["kind"] == "-")
+        link = int(match["source"]), int(match["target"])
+        links.possible.add(link)
+        if match["kind"] == "-":
+            links.sure.add(link)
     return links
 
 
@@ -153,17 +150,17 @@ def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> di
     same_position_counts = LinkCounts()
     gold_links = read_gold_alignments(gold, sentence_count=sum(1 for _ in read_lines(alignments)))
     sentence_count = 0
-    for record in read_translations(alignments):
-        if record.line not in gold_links:  # nobody has aligned this sentence
+    for sentence in read_translations(alignments):
+        if sentence.line >= len(gold_links):  # nobody has aligned this sentence
             continue
-        if record.alignment is None:
+        if sentence.alignment is None:
             raise UserError(
                 f"{alignments}: no attention in it; expected the output of a model with attention"
             )
-        links = gold_links[record.line]
-        source_words, target_words = len(record.source), len(record.target)
+        links = gold_links[sentence.line]
+        source_words, target_words = len(sentence.source), len(sentence.target)
         links.check(source_words, target_words)
-        attention_counts.add(link_by_attention(record.alignment, source_words, target_words), links)
+        attention_counts.add(link_by_attention(sentence.alignment, source_words, target_words), links)
         diagonal_counts.add(link_diagonal(source_words, target_words), links)
         same_position_counts.add(link_same_position(source_words, target_words), links)
         sentence_count += 1

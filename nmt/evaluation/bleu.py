@@ -43,7 +43,7 @@ class _ScoredWords(BaseTokenizer):
 
 
 def choose_tokenizer(references: Iterable[str]) -> str:
-    """Return sacrebleu's tokenizer for such lines: 13a, zh for Chinese, or char for other scripts without spaces."""
+    """Return sacrebleu's tokenizer for some lines: 13a, zh for Chinese, or char for other scripts without spaces."""
     letters = Counter[str]()
     for line in references:
         if not line.isascii():
@@ -184,8 +184,7 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     Raises:
         UserError: a translation is missing or belongs to a different text.
     """
-    source, reference = test
-    pairs = list(read_pairs(source, reference))
+    pairs = list(read_pairs(*test))
     translations = read_translations_with_references(all_path, pairs)
     if len(translations) != len(pairs):
         raise UserError(
@@ -199,8 +198,7 @@ def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) 
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
-    source, reference = test
-    pairs = list(read_pairs(source, reference))
+    pairs = list(read_pairs(*test))
     texts = list(read_lines(path))
     if len(texts) != len(pairs):
         raise UserError(
@@ -208,14 +206,16 @@ def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) 
         )
     translations = []
     for number, (text, (source_line, reference_line)) in enumerate(zip(texts, pairs, strict=True)):
-        record = TranslationRecord(line=number, source=split_words(source_line), target=split_words(text))
-        translations.append(ReferencedTranslation(record, reference_line))
+        translation = TranslationRecord(
+            line=number, source=split_words(source_line), target=split_words(text)
+        )
+        translations.append(ReferencedTranslation(translation, reference_line))
 
-    # A model's file tells which sentences have no unknown words, since a plain text does not tell it.
-    known_sentences = [
+    # A plain text does not tell which sentences have no unknown words, but a model's file does.
+    translations_no_unk = [
         translations[item.translation.line] for item in read_translations_with_references(no_unk_path, pairs)
     ]
-    return _describe_scores(system, translations, known_sentences)
+    return _describe_scores(system, translations, translations_no_unk)
 
 
 def read_translations_with_references(
@@ -224,44 +224,45 @@ def read_translations_with_references(
     """Return the translations of a file with the references of their lines.
 
     Raises:
-        UserError: line numbers do not increase, or a source is not that of the test set.
+        UserError: line numbers do not increase, or a source differs from that of the test set.
     """
-    matches: list[ReferencedTranslation] = []
+    referenced_translations = []
     previous_line = -1
-    for record in read_translations(path):
+    for translation in read_translations(path):
         # Some lines of the test set may be left out, so line numbers need only increase.
-        is_next = previous_line < record.line < len(pairs)
-        if not is_next or record.source != split_words(pairs[record.line][0]):
-            raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
-        _, reference = pairs[record.line]
-        matches.append(ReferencedTranslation(record, reference))
-        previous_line = record.line
-    return matches
+        line = translation.line
+        is_next = previous_line < line < len(pairs)
+        if not is_next or translation.source != split_words(pairs[line][0]):
+            raise UserError(f"{path}: line {line} is not the next of this test set; translate again")
+        _, reference = pairs[line]
+        referenced_translations.append(ReferencedTranslation(translation, reference))
+        previous_line = line
+    return referenced_translations
 
 
 def _describe_scores(
     system: str,
     translations: Sequence[ReferencedTranslation],
-    known_sentences: Sequence[ReferencedTranslation],
+    translations_no_unk: Sequence[ReferencedTranslation],
 ) -> dict[str, Any]:
     """Return the scores of a system as they are written to its JSON file.
 
     Args:
         system: name of the system.
         translations: translations of all sentences.
-        known_sentences: translations of the sentences without unknown words.
+        translations_no_unk: translations of the sentences without unknown words.
     """
     return {
         "model": system,
         "bleu_all": _bleu_or_none(translations),
-        "bleu_no_unk": _bleu_or_none(known_sentences),
+        "bleu_no_unk": _bleu_or_none(translations_no_unk),
         "signature": bleu_signature() if translations else "",
         "sentences_all": len(translations),
-        "sentences_no_unk": len(known_sentences),
+        "sentences_no_unk": len(translations_no_unk),
         "unfinished_all": sum(not item.translation.finished for item in translations),
         "unknown_words_written": sum(item.translation.target.count(UNKNOWN_WORD) for item in translations),
         "by_sentence": [_describe_sentence(item) for item in translations],
-        "by_sentence_no_unk": [_describe_sentence(item) for item in known_sentences],
+        "by_sentence_no_unk": [_describe_sentence(item) for item in translations_no_unk],
     }
 
 

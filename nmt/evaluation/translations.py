@@ -147,15 +147,16 @@ def initial_provenance(
     Code and weights are described before they are used, since somebody may change them during the translation.
     average: whether an ensemble averages probabilities or their logarithms.
     """
-    average_entry = {"average": average} if len(weights) > 1 else {}
-    return {
+    provenance: dict[str, Any] = {
         "mode": mode,
         "settings": settings.model_dump(mode="json"),
         "models": [{"name": file.parent.name, "sha256": sha256(file)} for file in weights],
-        **average_entry,
         "device": device,
         "made_with": describe_environment(),
     }
+    if len(weights) > 1:
+        provenance["average"] = average
+    return provenance
 
 
 def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
@@ -167,7 +168,7 @@ def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """
     # Remove an earlier file first, so that it does not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)
-    alignments = (record.alignment or [] for record in read_translations(translations))
+    alignments = (sentence.alignment or [] for sentence in read_translations(translations))
     content = {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}
     write_json(provenance_path(translations), {**provenance, **content})
 

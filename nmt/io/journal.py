@@ -1,14 +1,13 @@
 """A journal of the finished parts of a long job, in the folder of its output, from which a killed job resumes.
 
-The first line is a checksum of the inputs of the job. Each other line is the result of one part of the job with its
-seconds, as JSON. An incomplete last line, which a killed process leaves, is ignored.
+The first line is a checksum of the inputs of the job. Each other line is the number of a part and its result, as JSON.
+An incomplete last line, which a killed process leaves, is ignored.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,11 @@ class Journal:
 
     Attributes:
         results: the results of the finished parts.
-        seconds: the time of all finished parts.
     """
 
     def __init__(self, output: Path, inputs_digest: str) -> None:
         """Open the journal of a job with this output, whose inputs have this checksum."""
         self.path = output.parent / f".{output.name}.unfinished"
-        self.seconds = 0.0
         self.results: dict[int, Any] = {}
 
         # keep the results that an earlier process of the same job has written
@@ -40,7 +37,6 @@ class Journal:
         self._file.truncate(complete_bytes)
         if complete_bytes == 0:
             self._write(header)
-        self._part_start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
         """Read the results in the file. Return the number of bytes of its complete lines, or 0 for a different job."""
@@ -53,26 +49,18 @@ class Journal:
             if not line.endswith(b"\n"):
                 break
             try:
-                number, result, seconds = json.loads(line)
+                number, result = json.loads(line)
                 self.results[int(number)] = result
-                self.seconds += seconds
             except (ValueError, TypeError):
                 break
             complete_bytes += len(line)
         return complete_bytes
 
     def add(self, number: int, result: Any) -> None:
-        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it.
-
-        The time of a part begins when the part before it has been stored.
-        """
-        seconds = round(time.monotonic() - self._part_start_time, 3)
-        line = json.dumps([number, result, seconds], ensure_ascii=False)
+        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it."""
+        line = json.dumps([number, result], ensure_ascii=False)
         self._write(line.encode() + b"\n")
-        # keep the result as a resumed job reads it: tuples become lists
-        self.results[number] = json.loads(line)[1]
-        self.seconds += seconds
-        self._part_start_time = time.monotonic()
+        self.results[number] = result
 
     def _write(self, line: bytes) -> None:
         """Append a line, and wait until it is on the disk."""

@@ -83,7 +83,7 @@ class AttentionPanel:
             top_edge: the upper edge of the source words, in inches from the bottom.
             letter: the text below the matrix, such as "(a)".
         """
-        # place the matrix, whose sizes are in inches here and in `box` fractions of the figure
+        # the place of the matrix: in inches, and in `box` as fractions of the figure
         rows, columns = self.weights.shape
         width, height = columns * self.cell_inches, rows * self.cell_inches
         total_width, total_height = figure.get_size_inches()

@@ -37,7 +37,7 @@ def find_nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
         for index in sorted(indices):
             nodes.append((level, index))
             new_gate, left_gate, right_gate = gates[level - 1][index]
-            # a node reaches its children through their own gates, and both through that of its new node
+            # a child is reached through its own gate, or through the gate of the new node, which merges both children
             if max(new_gate, left_gate) > MIN_GATE:
                 child_indices.add(index)
             if max(new_gate, right_gate) > MIN_GATE:

@@ -65,9 +65,9 @@ def score_pairs(
 def score_files(
     source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
 ) -> None:
-    """Score the pairs of a shard. `output` gets an int32 array (pairs, 2): score (see `score_pairs`), target length.
+    """Write the scores of the pairs of a shard to `output`, as an int32 array (pairs, 2).
 
-    The target length is a number of words.
+    Its columns are the score (see `score_pairs`) and the number of target words.
     """
     blocks: list[NDArray[np.int32]] = []  # (n, 2) each
     with Progress.over_files([source, target], f"score {source}") as progress:

@@ -97,7 +97,7 @@ class Counters:
 
     def count_validation(self, score: float) -> bool:
         """Count a validation, and return whether its score is the best so far."""
-        # No score is greater than one that is not a number.
+        # A score that is not a number (NaN) is the worst. If it was stored, no later score would be greater than it.
         if math.isnan(score):
             score = -math.inf
 

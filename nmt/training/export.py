@@ -40,7 +40,7 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     vocabularies: the files of the source and target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
     """
-    # 1. the weights that the settings choose, and what they are worth
+    # 1. the weights that the settings choose, and their scores
     trainer.load_chosen_weights()
     summary = summarize_training(trainer, stop_reason)
     check_has_learnt(trainer, summary["dev_nll"])

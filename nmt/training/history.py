@@ -140,7 +140,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    # the last lines about updates, preceded by a line for the start of the run until there are RATE_LINES of them
+    # the last RATE_LINES + 1 lines about updates; the first line stands for the start of the run
     update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
     for line in read_history(path, is_finished=False):
@@ -179,7 +179,7 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
 
 
 def count_planned_updates(training: Training, updates_per_epoch: float | None) -> int:
-    """Return the number of updates after which a run ends: `training.updates`, or those of `training.epochs` if fewer.
+    """Return the number of updates after which a run ends: `training.updates`, or fewer if `training.epochs` says so.
 
     updates_per_epoch: updates that make one pass over the text; None if this is not known yet.
     """

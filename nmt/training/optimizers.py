@@ -86,7 +86,7 @@ def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor
 
 
 def list_gradients(weights: Iterable[Tensor]) -> list[Tensor]:
-    """Return the gradient of each weight that has one: of a sparse gradient only its rows, coalesced."""
+    """Return the gradient of each weight that has one. Of a sparse gradient, return only its rows, coalesced."""
     gradients = []
     for weight in weights:
         if weight.grad is None:
@@ -250,7 +250,8 @@ class Adadelta(Optimizer):
 
     def _step_dense(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
         """Update a whole weight; for `scale`, see `Optimizer.step`."""
-        # After sparse updates, the averages of row r only include the first `current[r]` of all updates: decay them.
+        # After sparse updates, the averages of row r include only the first `current[r]` of all updates. Apply the
+        # decay of the others.
         if "current" in state:
             decay_averages(state, slice(None), int(state["updates"]), self.rho)
             del state["current"], state["updates"]

@@ -224,11 +224,12 @@ class Trainer:
             )
         if self.settings.tensorboard:
             self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
-        if checkpoint is None and base_state is not None:
-            self._continue_from(base_state)
-        if checkpoint is None and (base_state is not None or self.has_initial_weights):
-            # Score the weights of the other model, since they may remain the best.
-            self._validate_and_keep()
+        if checkpoint is None:
+            if base_state is not None:
+                self._continue_from(base_state)
+            if base_state is not None or self.has_initial_weights:
+                # Score the weights of the other model, since they may remain the best.
+                self._validate_and_keep()
 
     def _continue_from(self, final_state: Path) -> None:
         """Begin where a different run has ended. Raises a UserError if its settings or its text were different."""
@@ -266,10 +267,10 @@ class Trainer:
         counters, patience = self.counters, self.settings.patience
         is_past_end = counters.update > self.max_updates
         if patience is not None and counters.most_validations_without_gain >= patience:
-            # A run that has used up its patience by its last update is at its end, not past it.
-            is_at_end = (counters.most_validations_without_gain, counters.most_reached_at) == (
-                patience,
-                counters.update,
+            # A run that has used up its patience at its last update is at its end, not past it.
+            is_at_end = (
+                counters.most_validations_without_gain == patience
+                and counters.most_reached_at == counters.update
             )
             is_past_end = is_past_end or not is_at_end
         if is_past_end:
@@ -313,7 +314,7 @@ class Trainer:
             closing(self._make_batches()) as batches,
         ):
             if self._find_stop_reason() is None:
-                # too little GPU memory is an error before the training, and not after a day of it
+                # allocate GPU memory now, so that a lack of it is an error before the training and not after a day
                 self.updater.preallocate(self.pairs.max_length)
             self._last_clock = time.monotonic()
             while (stop_reason := self._find_stop_reason()) is None:
@@ -351,7 +352,7 @@ class Trainer:
         return "updates" if self.max_updates == self.settings.updates else "epochs"
 
     def _make_batches(self) -> Generator[Batch]:
-        """Yield minibatches from the next update on. On a GPU, which uses graphs, they are prepared in advance."""
+        """Yield minibatches from the next update on. If updates are CUDA graphs, batches are prepared in advance."""
         batches = training_batches(
             self.pairs,
             batch_size=self.settings.batch_size,
@@ -393,7 +394,7 @@ class Trainer:
         self._check_finite()
 
     def _add_elapsed_time(self, is_update_time: bool = False) -> None:
-        """Add the time since the last call to the time of the run and, if it was spent on updates, to theirs."""
+        """Add the time since the last call to the time of the run and, if asked for, to the time of its updates."""
         now = time.monotonic()
         elapsed_seconds = now - self._last_clock
         self._last_clock = now
@@ -467,7 +468,7 @@ class Trainer:
     def _validate_and_keep(self) -> bool:
         """Score the development set, store the weights if they are the best so far, and return whether they are.
 
-        The best weights are stored also without `patience`: it may be set later, and the run then resumed.
+        The best weights are stored also without `patience`, since a resumed run may have it.
         """
         is_best = self._validate()
         if is_best:

@@ -76,7 +76,7 @@ class Updater:
             self._update(batch)
 
     def preallocate(self, max_length: int) -> None:
-        """On a GPU, allocate the memory for pairs of up to this number of words. A lack of memory is an error now."""
+        """On a GPU, allocate the memory for pairs of up to this number of words, so that a lack of memory shows now."""
         if self.cuda_graphs is None:
             return
 

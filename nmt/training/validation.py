@@ -64,8 +64,8 @@ def compute_greedy_bleu(
         encoded = model.encode(batch.source.to(device), batch.source_lengths.to(device))
         source_lengths = batch.source_lengths.numpy() - (1 if source_eos else 0)
         n_best_lists = beam_search.search(model, encoded, source_lengths, GREEDY_SEARCH, forbid_unknown=False)
-        for n_best in n_best_lists:
-            hypotheses.append(" ".join(target_vocabulary.words(n_best[0].ids)))
+        for n_best_list in n_best_lists:
+            hypotheses.append(" ".join(target_vocabulary.words(n_best_list[0].ids)))
 
         # 2. the references, with EOS in place of [UNK]: translations never contain EOS, so unknown words are wrong
         targets = torch.where(batch.target == UNKNOWN, END, batch.target)
