@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
-from pipeline.results.bootstrap import Bootstrap, SampledBleu, compute_interval
-from pipeline.results.claims import NOT_MEASURED, SIGNIFICANCE_LEVEL, UNDECIDED, decide_claims
+from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, Bootstrap, SampledBleu, compute_interval
+from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result
@@ -23,9 +23,8 @@ SAME_VERDICT, NOT_CONTRADICTED = "same verdict", "undecided in one"
 """How two verdicts on a claim agree, if they are not `DIFFERENT`."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A row of the comparison: a claim or a cell, its text in both packages, and how the two agree."""
+class Comparison(NamedTuple):
+    """A row of the comparison: the name of a claim or cell, and its text in both packages."""
 
     name: str
     my_text: str
@@ -57,8 +56,7 @@ def compare_packages(my_inputs: Inputs, their_inputs: Inputs) -> list[Comparison
 def format_comparisons(comparisons: Sequence[Comparison]) -> str:
     """Return the table, and a line that counts the rows by their agreement: "12 equal bits, 3 different"."""
     headers = ["Claim or cell", "Mine", "Theirs", "Agreement"]
-    rows = [(row.name, row.my_text, row.their_text, row.agreement) for row in comparisons]
-    table = make_pipe_table(pd.DataFrame(rows, columns=headers), headers)
+    table = make_pipe_table(pd.DataFrame(comparisons, columns=headers), headers)
     counts = Counter(row.agreement for row in comparisons)
     summary = ", ".join(f"{count} {agreement}" for agreement, count in counts.items())
     return f"{table}\n\n{summary}"
@@ -117,7 +115,7 @@ def _compare_column(
         if system not in their_scores or table.find_row(system) is None:
             continue
 
-        # skip a system with other sentences: those without unknown words depend on the vocabularies
+        # skip a system with other sentences: the vocabularies decide which sentences have no unknown words
         my_counts = [select_counts(run, column, settings) for run in my_runs]
         their_counts = [select_counts(run, column, settings) for run in their_scores[system]]
         if not my_counts[0] or len(my_counts[0]) != len(their_counts[0]):
@@ -131,7 +129,7 @@ def _compare_column(
         elif not bootstrap.sample_count:
             agreement = UNKNOWN
         else:
-            low, high = compute_interval(my_bleu.resample() - their_bleu.resample(stream=1))
+            low, high = compute_interval(my_bleu.resample_difference(their_bleu))
             agreement = WITHIN if low <= 0 <= high else DIFFERENT
         name = f"{table.title}, {column.header}: {settings.label(system)}"
         yield Comparison(name, f"{my_bleu.bleu:.2f}", f"{their_bleu.bleu:.2f}", agreement)
@@ -161,11 +159,10 @@ def _compare_weights(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Compar
         their_weights = {run["seed"]: run["weights"] for run in their_summaries.get(model, [])}
         seeds = [seed for seed in my_weights if seed in their_weights]
         if seeds:
-            are_equal = all(my_weights[seed] == their_weights[seed] for seed in seeds)
+            differing_seeds = [seed for seed in seeds if my_weights[seed] != their_weights[seed]]
+            agreement = UNKNOWN if differing_seeds else EQUAL
             name = f"Weights: {my_inputs.settings.label(model)}"
-            my_checksum, their_checksum = my_weights[seeds[0]], their_weights[seeds[0]]
-            agreement = EQUAL if are_equal else UNKNOWN
-            yield Comparison(name, my_checksum[:12], their_checksum[:12], agreement)
+            yield Comparison(name, my_weights[seeds[0]][:12], their_weights[seeds[0]][:12], agreement)
 
 
 def _compare_dev_nll(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
@@ -199,7 +196,7 @@ def _compare_perplexities(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[C
 def _compare_numbers(
     name: str, key: str, my_runs: Sequence[Result], their_runs: Sequence[Result]
 ) -> Iterator[Comparison]:
-    """Yield a row that compares the mean of a number over runs; none if a run does not have the number."""
+    """Yield a row that compares the means of a number over runs, unless a run does not have the number."""
     my_numbers = [run[key] for run in my_runs]
     their_numbers = [run[key] for run in their_runs]
     my_mean, their_mean = Mean.from_values(my_numbers), Mean.from_values(their_numbers)

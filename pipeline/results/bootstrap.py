@@ -33,6 +33,9 @@ from nmt.evaluation.bleu import BleuCounts, compute_bleu
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Mean
 
+SIGNIFICANCE_LEVEL = 0.05
+"""A difference is significant if its p-value is smaller."""
+
 
 @dataclass(frozen=True)
 class Bootstrap:
@@ -81,13 +84,24 @@ class SampledBleu:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples."""
         if not self.bootstrap.sample_count:
             return None
+        return compute_p_value(self.resample_difference(other_system), self.bleu - other_system.bleu)
+
+    def resample_difference(self, other_system: Self) -> NDArray[np.float64]:
+        """Return the difference between the means of two systems on each sample, (samples,)."""
         # two streams of random numbers, so that the runs of the two systems are drawn independently
-        differences = self.resample() - other_system.resample(stream=1)
-        return compute_p_value(differences, self.bleu - other_system.bleu)
+        return self.resample() - other_system.resample(stream=1)
 
     def resample(self, stream: int = 0) -> NDArray[np.float64]:
-        """Return the mean of sampled runs on each sample, (samples,). A different stream samples different runs."""
-        return _resample_runs(self.sample_scores, self.bootstrap, stream)
+        """Return the mean score of runs drawn with replacement, for each sample, (samples,).
+
+        Runs are drawn by their rank on the sample, so that their order does not matter. A different stream of random
+        numbers draws different runs.
+        """
+        generator = np.random.default_rng([self.bootstrap.sacrebleu_seed, stream])
+        ranks = generator.integers(len(self.sample_scores), size=self.sample_scores.shape)
+        resampled_scores = np.take_along_axis(np.sort(self.sample_scores, axis=0), ranks, axis=0)
+        means: NDArray[np.float64] = resampled_scores.mean(axis=0)
+        return means
 
 
 def compute_interval(samples: NDArray[np.float64]) -> tuple[float, float]:
@@ -103,25 +117,6 @@ def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float:
     """
     extreme_count = int(np.sum(np.abs(samples - samples.mean()) >= abs(deviation)))
     return (extreme_count + 1) / (len(samples) + 1)
-
-
-def _resample_runs(
-    sample_scores: NDArray[np.float64], bootstrap: Bootstrap, stream: int = 0
-) -> NDArray[np.float64]:
-    """Return for each sample the mean score of R runs drawn with replacement.
-
-    Runs are drawn by their rank in the sample, so that their order does not matter.
-
-    Args:
-        sample_scores: the score of each run on each sample, (R, samples).
-        bootstrap: the seed.
-        stream: a different number draws different runs. Two compared systems have different numbers.
-    """
-    generator = np.random.default_rng([bootstrap.sacrebleu_seed, stream])
-    ranks = generator.integers(len(sample_scores), size=sample_scores.shape)
-    resampled = np.take_along_axis(np.sort(sample_scores, axis=0), ranks, axis=0)  # (R, samples)
-    means: NDArray[np.float64] = resampled.mean(axis=0)
-    return means
 
 
 @lru_cache(maxsize=1)  # systems are compared on the same sentences

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.results.bootstrap import Bootstrap, SampledBleu, compute_interval, compute_p_value
+from pipeline.results.bootstrap import (
+    SIGNIFICANCE_LEVEL,
+    Bootstrap,
+    SampledBleu,
+    compute_interval,
+    compute_p_value,
+)
 from pipeline.results.claim_systems import find_system
 from pipeline.results.headline import find_longest_lengths
 from pipeline.results.inputs import Inputs
@@ -33,7 +39,6 @@ from pipeline.results.sentence_groups import (
 )
 from pipeline.results.welch import run_welch_test
 
-SIGNIFICANCE_LEVEL = 0.05
 HOLDS, FAILS, UNDECIDED, NOT_MEASURED = "holds", "fails", "undecided", "not measured"
 """The verdicts on a claim."""
 _NO_COUNTS = BleuCounts([0] * 4, [0] * 4, 0, 0)
@@ -49,8 +54,8 @@ class Measurement:
     """What a run says about a claim.
 
     text: the numbers of the systems, for readers. effect: a difference in the claim's direction, or a fraction.
-    advantage: by how much the effect supports the claim; negative if it contradicts the claim. interval: the 95%
-    interval of the effect. p: the two-sided p-value. interval and p are None if nothing is known about chance.
+    advantage: how far the effect supports the claim; negative if it contradicts it. interval: 95%. p: two-sided.
+    interval and p are None if nothing is known about chance.
     """
 
     text: str
@@ -79,7 +84,7 @@ class Decision:
 
     @property
     def verdict(self) -> str:
-        """The verdict: `HOLDS`, `FAILS`, `UNDECIDED` or `NOT_MEASURED`."""
+        """Holds, fails, undecided or not measured."""
         return self.measurement.verdict if self.measurement else NOT_MEASURED
 
 
@@ -92,7 +97,7 @@ def decide_claims(inputs: Inputs) -> list[Decision]:
             try:
                 decisions.append(Decision(name, paper, claim, judge.measure(claim)))
             except NotMeasuredError as error:
-                decisions.append(Decision(name, paper, claim, None, str(error)))
+                decisions.append(Decision(name, paper, claim, measurement=None, reason=str(error)))
     return decisions
 
 
@@ -100,7 +105,7 @@ def decide_claims(inputs: Inputs) -> list[Decision]:
 
 
 def find_reported_effect(paper: Paper, claim: Claim) -> float | None:
-    """Return the effect of a claim, computed from the paper's numbers; None if the paper does not report them all."""
+    """Return the effect of a claim in the paper's numbers; None if the paper does not report all of them."""
     try:
         match claim:
             case HigherScore(sentences="all"):
@@ -126,7 +131,7 @@ def _find_reported_lead(paper: Paper, systems: tuple[str, str], column_path: str
 
 
 def _find_reported_score(paper: Paper, system: str, column_path: str) -> float:
-    """Return a system's score in a column such as table1.all of the paper, or raise `KeyError`."""
+    """Return a system's score in the paper, or raise `KeyError`. column_path: such as table1.all."""
     table_name, column = column_path.split(".")
     table = paper.tables[table_name]
     assert isinstance(table, ScoreTable)
@@ -136,7 +141,7 @@ def _find_reported_score(paper: Paper, system: str, column_path: str) -> float:
 
 
 def _find_reported_number(paper: Paper, system: str, table_name: str) -> float:
-    """Return a system's development NLL or perplexity in a table of the paper, or raise `KeyError`."""
+    """Return a system's development NLL or perplexity in the paper, or raise `KeyError`."""
     table = paper.tables[table_name]
     if isinstance(table, PerplexityTable):
         return table.reported[system]
@@ -185,26 +190,23 @@ class _Judge:
     def _measure_higher_score(self, claim: HigherScore, first: str, second: str) -> Measurement:
         first_bleu = self._sample_bleu(first, claim.column, claim.sentences)
         second_bleu = self._sample_bleu(second, claim.column, claim.sentences)
-        lead = first_bleu.bleu - second_bleu.bleu
-        lead_samples = first_bleu.resample() - second_bleu.resample(stream=1)
+        lead, lead_samples = _compute_lead(first_bleu, second_bleu)
         text = f"{self._label(first)} {first_bleu.bleu:.2f}, {self._label(second)} {second_bleu.bleu:.2f}"
         return _judge_samples(text, effect=lead, advantage=lead, samples=lead_samples)
 
     def _measure_wider_gap(self, claim: WiderGap, first: str, second: str) -> Measurement:
         """Compare the first system's lead on two groups of sentences. Each column has samples of its own."""
-        leads = []
-        lead_samples = []
-        for column, group in (
-            (claim.column, claim.sentences),
-            (claim.than_column, claim.than_sentences),
-        ):
-            first_bleu = self._sample_bleu(first, column, group)
-            second_bleu = self._sample_bleu(second, column, group)
-            leads.append(first_bleu.bleu - second_bleu.bleu)
-            lead_samples.append(first_bleu.resample() - second_bleu.resample(stream=1))
-        gap = leads[0] - leads[1]
-        text = f"{self._label(first)} leads {self._label(second)} by {leads[0]:.2f} and {leads[1]:.2f}"
-        return _judge_samples(text, effect=gap, advantage=gap, samples=lead_samples[0] - lead_samples[1])
+        lead, lead_samples = _compute_lead(
+            self._sample_bleu(first, claim.column, claim.sentences),
+            self._sample_bleu(second, claim.column, claim.sentences),
+        )
+        than_lead, than_lead_samples = _compute_lead(
+            self._sample_bleu(first, claim.than_column, claim.than_sentences),
+            self._sample_bleu(second, claim.than_column, claim.than_sentences),
+        )
+        gap = lead - than_lead
+        text = f"{self._label(first)} leads {self._label(second)} by {lead:.2f} and {than_lead:.2f}"
+        return _judge_samples(text, effect=gap, advantage=gap, samples=lead_samples - than_lead_samples)
 
     def _measure_kept_score(self, claim: KeptScore, system: str) -> Measurement:
         bleu = self._sample_bleu(system, claim.column, claim.sentences)
@@ -253,7 +255,7 @@ class _Judge:
         if isinstance(self.paper.tables[claim.table], PerplexityTable):
             return [run["perplexity"] for run in self.inputs.perplexities().get(system, [])]
 
-        # NLL can be compared only on the same sentences. None: all sentences, whatever the model's limit of length
+        # NLL is comparable only on the same sentences: on all (None), or within the same limit of length
         limits = set()
         for role_name in claim.systems:
             summary = self.inputs.summaries()[self._find_system(role_name)][0]
@@ -314,9 +316,14 @@ class _Judge:
         return marks
 
 
+def _compute_lead(first_bleu: SampledBleu, second_bleu: SampledBleu) -> tuple[float, NDArray[np.float64]]:
+    """Return the first system's BLEU minus the second's, and this difference on samples."""
+    return first_bleu.bleu - second_bleu.bleu, first_bleu.resample_difference(second_bleu)
+
+
 def _judge_samples(text: str, effect: float, advantage: float, samples: NDArray[np.float64]) -> Measurement:
     """Return the measurement of an effect. Its values on samples, if there are any, give the interval and p."""
-    if not len(samples):
+    if len(samples) == 0:
         return Measurement(text, effect, advantage)
     return Measurement(
         text, effect, advantage, compute_interval(samples), compute_p_value(samples, advantage)

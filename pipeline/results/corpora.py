@@ -159,7 +159,7 @@ def build_corpora_table(
     Args:
         corpora: the counts of the corpora, made by `sum_corpus_counts`.
         languages: the languages of source and target.
-        reported_data: the paper's numbers of words, if the table shows them; otherwise without numbers.
+        reported_data: the paper's numbers of words; empty if the table does not show them.
     """
     # the table for programs
     rows = []
@@ -187,7 +187,7 @@ def build_corpora_table(
 
 
 def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Counts:
-    """Return the row of a corpus at a stage, whose keys are in the order of the columns."""
+    """Return the row of a corpus at a stage, with its columns in order."""
     name = stage["name"]
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
     row["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"

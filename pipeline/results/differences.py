@@ -16,7 +16,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: the end of the message, which says where the recomputed line comes from: "comes from its source".
+        origin: the end of the message about the recomputed line, such as "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):

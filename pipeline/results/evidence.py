@@ -48,7 +48,7 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
 
 
 def _is_possible_end(training: Training, summary: Summary) -> bool:
-    """Return whether a training with these settings can stop after the summary's updates, for the summary's reason."""
+    """Return whether a training with these settings can stop after the updates, and for the reason, of a summary."""
     updates, reason = summary["updates"], summary["stopped_by"]
     if reason == "updates":
         return bool(updates == training.updates)
@@ -57,9 +57,9 @@ def _is_possible_end(training: Training, summary: Summary) -> bool:
 
 
 def _kept_same_update(summary: Summary, other_summary: Summary) -> bool:
-    """Return whether two trainings with the same settings have kept the weights after the same update of one training.
+    """Return whether two trainings with the same settings may have kept equal weights, after the same update.
 
-    The trainings may have ended at different times, or one has continued the other without improving on it.
+    They may have ended at different times, or one has continued the other without improving on it.
     """
     base, other_base = summary["continue_from"], other_summary["continue_from"]
     is_one_training = base == other_base or base == other_summary["model"] or other_base == summary["model"]

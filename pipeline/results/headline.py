@@ -28,7 +28,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     if bounds is None:
         return f"No test sentence has at most {settings.figure2_max_words} words."
     min_length, max_length = bounds
-    sentence_count = sum(min_length <= length <= max_length for length in all_lengths)
+    long_lengths = [length for length in all_lengths if min_length <= length <= max_length]
 
     # 2. a statement on each model: BLEU on long sentences compared with BLEU on all
     statements = []
@@ -44,13 +44,14 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         total_bleu = statistics.fmean(run["bleu_all"] for run in runs)
         statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
-    return f"At {words} ({sentence_count:,} of {len(all_lengths):,} test sentences) {'; '.join(statements)}."
+    sentences = f"{len(long_lengths):,} of {len(all_lengths):,} test sentences"
+    return f"At {words} ({sentences}) {'; '.join(statements)}."
 
 
 def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> tuple[int, int] | None:
     """Return the minimum and maximum length of the longest sentences; None if all are beyond Figure 2's axis.
 
-    The longest sentences are the sentences of Figure 2's last point, or more if these are too few.
+    These are the sentences of Figure 2's last point, and shorter ones if there are too few.
     """
     plotted_lengths = sorted(length for length in lengths if length <= settings.figure2_max_words)
     if not plotted_lengths:

@@ -32,7 +32,7 @@ from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.corpora import Counts
 from pipeline.results.intervals import ColumnTranslations, compare
-from pipeline.results.package import MODES, ReplicationPackage, find_large_files, list_files
+from pipeline.results.package import MODES, ReplicationPackage, list_files
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
 
@@ -226,8 +226,7 @@ def open_package(folder: Path) -> Iterator[Inputs]:
     Raises:
         UserError: the folder has links or special files, or is too large to be read; or there was an error inside.
     """
-    files, unreadable_files = list_files(folder)
-    unreadable_files = unreadable_files or list(find_large_files(folder, files))
+    _, unreadable_files = list_files(folder)
     if unreadable_files:
         raise UserError(*unreadable_files)
     try:

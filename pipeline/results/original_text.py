@@ -21,7 +21,7 @@ MAX_PAIRS = 100_000
 
 
 class MissingArchiveError(UserError):
-    """The archive of a text is not in the folder of archives."""
+    """An archive of a text is missing."""
 
 
 def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Path | None) -> list[Path]:
@@ -30,7 +30,7 @@ def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Pa
     Args:
         inputs: the package.
         set_name: `test` or `dev`.
-        folder: the parent of the folders of the corpora.
+        folder: the folder in which they are made.
         archives: the folder of the downloaded archives, if there is one.
 
     Raises:
@@ -72,10 +72,10 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
 
 def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
     """Make raw text, tokens and gold alignments of a corpus in a folder, which has the name of the corpus."""
-    # the checkout's corpus of this name, if there is one, because the package must not redefine it
+    # if the checkout has a corpus of this name, the package must not redefine it
     name = folder.name
-    own_config = load_config(find_layers(REPOSITORY))
-    corpus = own_config.corpora.get(name) or config.corpora[name]
+    checkout_config = load_config(find_layers(REPOSITORY))
+    corpus = checkout_config.corpora.get(name) or config.corpora[name]
     languages = (config.languages.source, config.languages.target)
     raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
     counts = folder / "counts.json"
@@ -96,7 +96,7 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
             counts=counts,
         )
     else:
-        archives_by_name = config.archives | own_config.archives
+        archives_by_name = config.archives | checkout_config.archives
         sides = {}
         for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
             path = archives_by_name[text.archive].path if text.archive else ""
@@ -107,12 +107,12 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
             sides[side] = Side(archives / path, text.member, [output], text.md5)
         extract_corpus(sides, counts, corpus.pairs)
 
-    # tokenize it as the package's settings say
-    own_corpora = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
+    # tokens, made with the settings of the package
+    corrected_config = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
     source_language, target_language = languages
     prepare_shard(
         raw=(raw_source, raw_target),
-        settings=get_preparation_settings(own_corpora, name),
+        settings=get_preparation_settings(corrected_config, name),
         tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
         word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
         counts=counts,

@@ -15,6 +15,7 @@ from pipeline.results.papers import (
 )
 
 COMPARISON, HEADLINE, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
+TABLE_EXTENSIONS = ("csv", "md", "tex")
 TABLES_PROVENANCE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
@@ -45,13 +46,13 @@ class Outputs:
     @property
     def table_files(self) -> list[str]:
         """The files with numbers, which can be recomputed from the package to the byte."""
-        files = [f"{table}.{extension}" for table in self.tables for extension in ("csv", "md", "tex")]
+        files = [f"{table}.{extension}" for table in self.tables for extension in TABLE_EXTENSIONS]
         return [*files, DOCUMENT, *self.error_rates, HEADLINE]
 
     @property
     def data_files(self) -> list[str]:
         """The files of the corpora's table."""
-        return [f"{DATA}.{extension}" for extension in ("csv", "md", "tex")] if self.has_corpora else []
+        return [f"{DATA}.{extension}" for extension in TABLE_EXTENSIONS] if self.has_corpora else []
 
     @property
     def figure_files(self) -> list[str]:

@@ -104,7 +104,7 @@ def belongs_to_package(name: str) -> bool:
 
 
 def is_translation_file(name: str) -> bool:
-    """Return whether a file has a model's translations, by its name: rnnsearch-30.all.jsonl or the same with .gz."""
+    """Return whether a file contains a model's translations, by its name such as rnnsearch-30.all.jsonl.gz."""
     return any(name.removesuffix(".gz").endswith(f".{mode}.jsonl") for mode in MODES)
 
 
@@ -144,7 +144,10 @@ def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
 
 
 def list_files(folder: Path) -> tuple[set[str], list[str]]:
-    """Return the names of the plain files, and a line for each link or special file; links are not followed."""
+    """Return the names of the plain files, and a line for each link, special file or file that is too large.
+
+    Links are not followed.
+    """
     with errors_as_user_error(folder, remedy="expected fewer levels of folders"):
         paths = sorted(folder.rglob("*"))
     files = set()
@@ -155,11 +158,11 @@ def list_files(folder: Path) -> tuple[set[str], list[str]]:
             files.add(path.relative_to(folder).as_posix())
         elif not stat.S_ISDIR(mode):
             problems.append(f"{path}: a link or special file; remove it: only plain files are read")
-    return files, problems
+    return files, problems or list(_find_large_files(folder, files))
 
 
-def find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
-    """Yield a line if the files of a package are too large to be read. A few compressed bytes may become many lines."""
+def _find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
+    """Yield a line if a package is too large to be read. Its compressed files may be small."""
     byte_count = line_count = 0
     for name in sorted(files):
         path = folder / name

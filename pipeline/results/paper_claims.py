@@ -1,4 +1,4 @@
-"""The claims of a paper and the systems that they compare, as its file in workflow/papers contains them.
+"""The claims of a paper and the systems that they compare, as in the paper's file in workflow/papers.
 
 Runs give the systems other names, such as RNNsearch-26, so the file describes each system by its settings.
 """
@@ -78,6 +78,7 @@ unknown words in the source."""
 
 class _Claim(_Entry):
     says: str
+    """The claim in words."""
     place: str
     """Where the paper makes the claim: Table 1, or Sec. 5.1."""
     reported: str | None = None

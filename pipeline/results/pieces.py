@@ -21,7 +21,7 @@ def pack_run(files: Iterable[Path], archive: Path, keep_attention_of: Collection
     """Pack files of a run under their paths.
 
     Args:
-        files: translations with their provenance, files of the training, attention, perplexity. Their paths start at
+        files: translations with their provenance, files of the training, attention, perplexity. Paths are relative to
             the experiment.
         archive: the output, a tar archive compressed with zstd.
         keep_attention_of: the translations that keep their attention. The others need a tenth of the space without it.

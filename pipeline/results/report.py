@@ -136,7 +136,7 @@ def _link_pages(text: str, output: Path) -> Markup:
 
 
 def _make_error_rate_table(paths: Sequence[Path], settings: dict[str, Any]) -> Table:
-    """Return the table of alignment error rates: a row for each run, then a row for each baseline without a model."""
+    """Return the table of alignment error rates: the runs, then baselines without a model."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     model_rows = []
     baseline_rows = []

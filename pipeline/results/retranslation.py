@@ -1,8 +1,8 @@
 """Whether a package follows from given models: some translations are repeated, and development NLL is computed.
 
 The last digits of a matrix product depend on processor, GPU and precision, and so do scores. Two hypotheses with almost
-the same score may then change places. So a published translation may differ from the repeated one, if the model gives
-it the published score, and gives the repeated one no higher score.
+the same score may then change places. So a published translation is confirmed, too, if the models give it the published
+score, and give their own translation no higher score.
 """
 
 import math
@@ -43,7 +43,7 @@ NLL_TOLERANCE = 1e-3
 
 
 def list_given_systems(inputs: Inputs, models: Path) -> list[System]:
-    """Return the systems that have the weights of all their models in the folder `models`."""
+    """Return the systems whose models are all in the folder `models`."""
     systems = []
     for system in inputs.systems.values():
         if all((models / run / WEIGHTS).is_file() for run in system.members):
@@ -80,8 +80,8 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
     for set_name, mode in product(inputs.sets, MODES):
         file = package.translations(set_name, system.name, mode)
         records = inputs.system_translations(system.name, mode, set_name)
-        sample_order = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
-        sample = sample_order.sample(records, min(SENTENCES, len(records)))
+        generator = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
+        sample = generator.sample(records, min(SENTENCES, len(records)))
         forbid_unknown = mode == "no_unk" or system.decoding.unknown == "excluded"
         translator = SentenceTranslator(
             loaded_models, system.decoding, forbid_unknown, keep_attention=False, average=system.average
@@ -94,7 +94,7 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
 
 
 def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str]:
-    """Yield a line for each vocabulary of a model, and for its number of weights, that differs from the package."""
+    """Yield a line if the size or a vocabulary of a model differs from the package."""
     languages = inputs.config.languages
     vocabularies = {languages.source: model.source_vocabulary, languages.target: model.target_vocabulary}
     for language, vocabulary in vocabularies.items():

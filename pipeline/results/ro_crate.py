@@ -1,8 +1,8 @@
 """A machine-readable record of the origin of results: an RO-Crate (https://w3id.org/ro/crate) in their folder.
 
-The record names every file with its checksum, the downloads, each model's training and decoding with its inputs, code
-and packages, and the program that made tables and figures. Settings, seeds and times are in the named files. The same
-files give the same bytes: the date of the record is the date of the newest file.
+It names every file with its checksum, the downloads, each model's training and decoding with its inputs, code and
+packages, and the program that made tables and figures. Settings, seeds and times are in the named files. The same files
+give the same bytes: the date of the record is the date of the newest file.
 """
 
 import hashlib
@@ -88,8 +88,8 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 def find_false_entries(inputs: Inputs, crate: Mapping[str, Entity], files: Sequence[Path]) -> Iterator[str]:
     """Yield a line for each entity of a record that contradicts the package.
 
-    Files are compared elsewhere, by their checksums. The author of the record may add entities and values, and decides
-    the date and the entities of downloads.
+    Files are not compared here, but by their checksums. The author may add entities and values, and decides the date
+    and the downloads.
 
     Args:
         inputs: the package.

@@ -57,8 +57,8 @@ def group_by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
 def merge_summaries(summaries: Sequence[Result]) -> Result:
     """Return the summaries of a model's runs as a single summary.
 
-    Each of the `TRAINING_NUMBERS` becomes a `Mean`. Any other key keeps its value, or gets the distinct values joined
-    by commas. `seed` lists the seeds, and `seeds` is the number of seeds.
+    Each of the `TRAINING_NUMBERS` becomes a `Mean`. Any other key has its value, or the distinct values joined by
+    commas; `seed` lists all seeds, and `seeds` counts them.
     """
     # 1. all keys
     merged: Result = {}

@@ -54,16 +54,18 @@ def bleu_by_rank(
         sentences, then the largest key of each group.
     """
     # 1. the sentences in the order of their keys
-    filled_lines = [line for line, sentence in enumerate(sentences) if sentence["source_length"]]
-    filled_lines.sort(key=lambda line: keys[line])
+    lines_with_words = [line for line, sentence in enumerate(sentences) if sentence["source_length"]]
+    lines_with_words.sort(key=lambda line: keys[line])
 
     # 2. a point for each group
-    boundaries = [keys[line] for line in filled_lines[:1]]
+    boundaries = [keys[line] for line in lines_with_words[:1]]
     points: list[BleuPoint] = []
     start = 0
     for group_number in range(1, group_count + 1):
-        stop = round(group_number * len(filled_lines) / group_count)  # 10 sentences in 4 groups: 2, 5, 8, 10
-        group_lines = filled_lines[start:stop]
+        stop = round(
+            group_number * len(lines_with_words) / group_count
+        )  # 10 sentences in 4 groups: 2, 5, 8, 10
+        group_lines = lines_with_words[start:stop]
         if group_lines:
             group = [sentences[line] for line in group_lines]
             points.append(BleuPoint.from_sentences(len(points) + 0.5, group, bootstrap))
@@ -89,9 +91,9 @@ def bleu_by_length(
         bootstrap: number of samples, and seed, of the intervals.
     """
     # 1. the lengths of all sentences
-    filled_sentences = select_by_length(sentences, 1, sys.maxsize, side)
+    sentences_with_words = [sentence for sentence in sentences if has_length(sentence, 1, sys.maxsize, side)]
     lengths = []
-    for sentence in filled_sentences:
+    for sentence in sentences_with_words:
         lengths += list_lengths(sentence, side)
 
     # 2. a point for each length from the shortest to the longest
@@ -100,32 +102,29 @@ def bleu_by_length(
     for x in range(min(lengths, default=1), max_x + 1):
         min_length = x - window // 2
         max_length = min_length + window - 1
-        window_sentences = select_by_length(filled_sentences, min_length, max_length, side)
+        window_sentences = [
+            sentence
+            for sentence in sentences_with_words
+            if has_length(sentence, min_length, max_length, side)
+        ]
         points.append(BleuPoint.from_sentences(x, window_sentences, bootstrap))
     return points
 
 
 def list_lengths(sentence: ScoredSentence, side: SentenceLength) -> list[int]:
-    """Return the number of words on a side of a sentence, or the two numbers if `side` is "both"."""
+    """Return the number of words on a side of a sentence; with "both", the numbers of source and reference."""
     sides = ("source", "reference") if side == "both" else (side,)
     return [int(sentence[f"{name}_length"]) for name in sides]
 
 
 def count_words(sentence: ScoredSentence, side: SentenceLength) -> int:
-    """Return the number of words on a side of a sentence, or the larger number if `side` is "both"."""
+    """Return the number of words on a side of a sentence; with "both", the larger number."""
     return max(list_lengths(sentence, side))
 
 
 def has_length(sentence: ScoredSentence, min_words: int, max_words: int, side: SentenceLength) -> bool:
-    """Return whether a sentence has `min_words` to `max_words` words on a side, or on each side if `side` is "both"."""
+    """Return whether a sentence has `min_words` to `max_words` words on a side; with "both", on each side."""
     return all(min_words <= length <= max_words for length in list_lengths(sentence, side))
-
-
-def select_by_length(
-    sentences: ScoredSentences, min_words: int, max_words: int, side: SentenceLength
-) -> ScoredSentences:
-    """Return the sentences with `min_words` to `max_words` words (`has_length`)."""
-    return [sentence for sentence in sentences if has_length(sentence, min_words, max_words, side)]
 
 
 def is_in_column(sentence: ScoredSentence, column: ScoreColumn, settings: ReportSettings) -> bool:

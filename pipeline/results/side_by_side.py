@@ -96,7 +96,7 @@ def format_side_by_side(
 
 
 def _color_unmatched_words(text: str, reference: str, stream: TextIO) -> str:
-    """Return a text with unmatched words (`find_unmatched_words`) in red. Spaces and line ends stay as they are."""
+    """Return a text with its unmatched words (`find_unmatched_words`) in red."""
     words = find_unmatched_words(text, reference)
 
     def color_word(match: re.Match[str]) -> str:

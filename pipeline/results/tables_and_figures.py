@@ -1,6 +1,6 @@
 """All tables and figures, which are made from the replication package alone.
 
-The rules of the workflow make them from the package of their run, and `nmt verify` from somebody else's package.
+Rules make them from the package of their run, and `nmt verify` from somebody else's package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,16 @@ from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table
 from pipeline.results.headline import describe_longest_sentences
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import CLAIMS, COMPARISON, DATA, DOCUMENT, HEADLINE, Outputs, list_outputs
+from pipeline.results.outputs import (
+    CLAIMS,
+    COMPARISON,
+    DATA,
+    DOCUMENT,
+    HEADLINE,
+    TABLE_EXTENSIONS,
+    Outputs,
+    list_outputs,
+)
 from pipeline.results.papers import PaperTable, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.seeds import Results
 from pipeline.results.tables.ablations import make_ablations_table
@@ -84,7 +93,7 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
 
     makers: dict[str, Callable[[], str]] = {COMPARISON: lambda: format_json(inputs.comparison)}
     tables = [*outputs.tables, DATA] if outputs.has_corpora else outputs.tables
-    for name, extension in product(tables, ("csv", "md", "tex")):
+    for name, extension in product(tables, TABLE_EXTENSIONS):
         makers[f"{name}.{extension}"] = partial(make_table_file, name, extension)
     makers[DOCUMENT] = make_tables_document
     for run, file in zip(outputs.aligned_runs, outputs.error_rates, strict=True):

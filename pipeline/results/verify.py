@@ -27,14 +27,14 @@ from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
 from pipeline.results.original_text import MissingArchiveError, compare_text, make_original_text
 from pipeline.results.outputs import TABLES_PROVENANCE
-from pipeline.results.package import ReplicationPackage, belongs_to_package, find_large_files, list_files
+from pipeline.results.package import ReplicationPackage, belongs_to_package, list_files
 from pipeline.results.provenance import describe_unknown_code, find_contradictions
 from pipeline.results.ro_crate import RECORD, REPORT, Entity, find_false_entries, read_crate
 from pipeline.results.tables_and_figures import list_text_files, write_tables_and_figures
 
 _MAX_LISTED = 3
 """Number of differing settings that a note lists."""
-_TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
+_TABLE_ENDINGS = (".csv", ".md", ".tex", ".json")
 NOT_REMADE = (RECORD, TABLES_PROVENANCE, "README.md")
 """Files of a results folder that cannot be recomputed from the package."""
 NOT_RECORDED = (RECORD, "README.md")
@@ -100,7 +100,6 @@ def verify_results(
     verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
     # 2. settings, tables, text, trainings and translations, if all files of the package may be read
-    unreadable_files = unreadable_files or list(find_large_files(results, files))
     verdict.problems += unreadable_files
     if not unreadable_files:
         verdict.inputs = Inputs(ReplicationPackage(results))
@@ -196,7 +195,7 @@ def _check_package(
     for name in sorted(files.difference(table_files, NOT_REMADE)):
         if belongs_to_package(name):
             continue
-        if name.endswith(_TABLE_EXTENSIONS):
+        if name.endswith(_TABLE_ENDINGS):
             reason = f"{package.configuration} does not ask for this table, so it is not recomputed"
             verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
         else:
@@ -204,8 +203,9 @@ def _check_package(
     if unproven_files:
         verdict.notes.append(f"known by checksum alone: {', '.join(unproven_files)}")
 
-    text = f"; recreated {' and '.join(remade_sets)} text is identical" if remade_sets else ""
-    verdict.conclusion += f"; {len(table_files)} recomputed files of tables are identical{text}"
+    verdict.conclusion += f"; {len(table_files)} recomputed files of tables are identical"
+    if remade_sets:
+        verdict.conclusion += f"; recreated {' and '.join(remade_sets)} text is identical"
 
 
 def _check_models(
@@ -241,7 +241,7 @@ def _check_models(
 
 
 def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:
-    """Recompute the files of all tables, and add a problem for each table that differs. Return the files' names."""
+    """Recompute all files of tables, add a problem for each table that differs, and return the names of the files."""
     makers = list_text_files(inputs)
     differing_tables = set()
     for name, make_content in makers.items():
@@ -289,7 +289,7 @@ def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
     """
     folder = results.resolve()
     experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))
-    names = (folder.parent.name, folder.name)
+    names = (folder.parent.name, folder.name)  # experiments/demo/results, or results/packages/demo
     named_experiments = [experiment for experiment in experiments if experiment.name in names]
 
     # the experiment, with or without Moses, with the fewest differences
@@ -304,7 +304,7 @@ def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
     """Return the differences from an experiment of the checkout, and from the same experiment with Moses.
 
-    The settings of a model that only the package or only the experiment uses are not compared.
+    Models that only one of the two configurations uses are not compared.
     """
     values = flatten(get_published_settings(config))
     candidates = []
@@ -312,14 +312,16 @@ def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
         # Paths are relative to the folder of the experiment, which is the working directory of a run. An experiment
         # without moses.yaml, or with settings that cannot be read, is left out.
         with suppress(UserError), chdir(experiment):
-            own_config = load_config(find_layers(Path(), extra_layers))
-            own_values = flatten(get_published_settings(own_config))
-            unshared_models = set(config.use.models) ^ set(own_config.use.models)
+            experiment_config = load_config(find_layers(Path(), extra_layers))
+            experiment_values = flatten(get_published_settings(experiment_config))
+            unshared_models = set(config.use.models) ^ set(experiment_config.use.models)
             unshared_prefixes = tuple(f"models.{model}." for model in unshared_models)
             differences = []
-            for key in sorted(own_values.keys() | values.keys()):
-                value, own_value = values.get(key), own_values.get(key)
-                if value != own_value and not key.startswith(unshared_prefixes):
-                    differences.append(f"{key} is {format_value(value)}, here {format_value(own_value)}")
+            for key in sorted(experiment_values.keys() | values.keys()):
+                value, experiment_value = values.get(key), experiment_values.get(key)
+                if value != experiment_value and not key.startswith(unshared_prefixes):
+                    differences.append(
+                        f"{key} is {format_value(value)}, here {format_value(experiment_value)}"
+                    )
             candidates.append(differences)
     return candidates

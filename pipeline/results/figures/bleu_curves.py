@@ -120,7 +120,7 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
 
 
 def _make_panels(sentence_counts: Mapping[float, int], bar_label: str) -> Figure:
-    """Return a figure with an empty panel for curves, and below it a panel with a bar of sentences at each x."""
+    """Return a figure with an empty panel for curves, and below it a bar of the number of sentences at each x."""
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     _, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     bar_axes.bar(list(sentence_counts), list(sentence_counts.values()), width=0.8, color="0.55")
@@ -140,7 +140,7 @@ def _draw_curves(
     """Draw the curve and band of each system, with its label at the end, and write the title above.
 
     Args:
-        axes: the panel. The limits of its x axis must be set already, because the labels are placed by them.
+        axes: the panel, with the final limits of its x axis, by which labels are placed.
         curves: points by system.
         title: says which sentences a point stands for.
         settings: labels, colours and bootstrap.
@@ -199,7 +199,7 @@ def _draw_curves(
 
 
 def _mark_limit(axes: Axes, words: int) -> None:
-    """Mark the maximum length, in words, of the sentences that models were trained with."""
+    """Mark the maximum length of the sentences that models were trained with."""
     axes.axvline(
         words,
         color="0.45",

@@ -38,7 +38,7 @@ def plot_learning_curves(inputs: Inputs) -> Figure:
 def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
-    All runs of a model have the same colour and line style. If there are several, their lines are thin.
+    All runs of a model have the same style. If there are several, their lines are thin.
     """
     models = [summary["model"] for summary, _ in runs]
     with figure_style():
@@ -78,7 +78,7 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
                 points.append((line["update"], nll))
         points_by_run[summary["model"], summary["seed"]] = points
 
-    # 2. before them, the last point of the continued run, if there is a gap after it
+    # 2. before these, the last point of the continued run, if there is a gap after it
     curves = []
     for summary, _ in runs:
         points = points_by_run[summary["model"], summary["seed"]]
@@ -93,16 +93,14 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
 def _draw_curves(
     axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
 ) -> list[PointLabel]:
-    """Draw the curve of each run. Return the label of each model, at the end of the first curve that has points.
-
-    models: the model of each run.
-    """
+    """Draw the curve of each run. Return the label of each model, at the end of its first curve with points."""
     labels: dict[str, PointLabel] = {}
     for model, points in zip(models, curves, strict=True):
         style = line_style(model, settings)
         style["linewidth"] = 1.5 if models.count(model) == 1 else 0.7
-        if points:
-            labels.setdefault(model, PointLabel(*points[-1], settings.label(model), style["color"]))
+        if points and model not in labels:
+            last_update, last_nll = points[-1]
+            labels[model] = PointLabel(last_update, last_nll, settings.label(model), style["color"])
         axes.plot([update for update, _ in points], [nll for _, nll in points], **style)
     return list(labels.values())
 

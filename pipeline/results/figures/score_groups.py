@@ -77,7 +77,7 @@ def make_score_groups(
 def _draw_panel(
     axes: Axes, sentences: Mapping[str, ScoredSentences], keys: Sequence[float], settings: ReportSettings
 ) -> None:
-    """Draw the curve and band of each system over groups of sentences, which are sorted by their keys."""
+    """Draw the curve and band of each system over groups of sentences sorted by their keys."""
     bootstrap = Bootstrap.from_settings(settings)
     for system, system_sentences in sentences.items():
         points, boundaries = bleu_by_rank(

@@ -18,8 +18,8 @@ def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
     Returns:
         `normalization`: the rules of a form of normalization. `parts`: marks and emoji that Moses' rules would cut from
         their words. `prefixes`: abbreviations that keep their full stop, always (`plain`) or before a number
-        (`numeric`). `classes`: for each class of characters the ranges between the brackets of a pattern, [...].
-        `wrongSpace`: the pattern of spaces that no language has.
+        (`numeric`). `classes`: ranges of characters for [...] in a pattern. `wrongSpace`: the pattern of spaces that no
+        language has.
     """
     tokenizer = load_moses_rules(language, form)
     prefixes: dict[str, list[str]] = {"plain": [], "numeric": []}

@@ -7,9 +7,9 @@ import pandas as pd
 
 from nmt.settings.base import flatten
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.seeds import Mean, Result, Results
 from pipeline.results.tables.notes import seeds_note
-from pipeline.results.tables.significance import SIGNIFICANCE_LEVEL
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 from pipeline.results.welch import run_welch_test
 
@@ -130,11 +130,9 @@ def _describe_variant(
     # 1. the settings; for readers without their group: architecture.step_order -> step_order
     label = settings.label(variant.model)
     is_baseline = variant is baseline
-    setting_texts = []
-    short_texts = []
-    for key in keys:
-        setting_texts.append(f"{key}: {variant.settings.get(key)}")
-        short_texts.append(f"{key.split('.')[-1]}: {variant.settings.get(key)}")
+    values = variant.settings
+    setting_texts = [f"{key}: {values.get(key)}" for key in keys]
+    short_texts = [f"{key.split('.')[-1]}: {values.get(key)}" for key in keys]
     record: Result = {
         "model": label,
         "baseline": "" if is_baseline else baseline.model,

@@ -1,11 +1,12 @@
-"""The table of claims: the claims of the run's papers, the effects that they report, and the verdicts of the run."""
+"""The table of claims: the claims of the run's papers, the reported effects, and the verdicts of the run."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.claims import SIGNIFICANCE_LEVEL, Decision, find_reported_effect
+from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
+from pipeline.results.claims import Decision, find_reported_effect
 from pipeline.results.paper_claims import Claim, KeptScore
 from pipeline.results.papers import Paper
 from pipeline.results.tables.significance import format_p
@@ -85,7 +86,7 @@ def format_reported(paper: Paper, claim: Claim) -> str:
 
 
 def format_effect(claim: Claim, effect: float | None) -> str:
-    """Return an effect as text: a percentage for a `KeptScore`, otherwise a difference; "" if there is no effect."""
+    """Return an effect as text: a difference, or for a `KeptScore` a percentage; "" without an effect."""
     if effect is None:
         return ""
     return f"{100 * effect:.0f}%" if isinstance(claim, KeptScore) else format_difference(effect, 2)

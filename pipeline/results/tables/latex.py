@@ -31,7 +31,7 @@ _GLYPHS = str.maketrans(
     }
 )
 _NOT_IN_T1 = re.compile("[^ -~¡-ſ–—‘’‚“”„†‡•…‰‹›€™]|[ĦħĸĿŀŉŦŧſ]")
-"""Characters that neither T1 fonts nor the symbols of every LaTeX since 2018 have. In ¡-ſ, these are the last ten."""
+"""Characters that neither T1 fonts nor the symbols of every LaTeX since 2018 have: all others, and nine of ¡-ſ."""
 
 _HEAD_COMMENT = (
     r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
@@ -50,7 +50,7 @@ _DOCUMENT = r"""\documentclass{article}
 def make_tabular(
     cells: pd.DataFrame, column_types: str, group_starts: Sequence[int], notes: Sequence[str]
 ) -> str:
-    """Return a tabular with booktabs' rules, after the notes as comments that are escaped for LaTeX.
+    """Return a tabular with booktabs' rules, after comments with the notes.
 
     Args:
         cells: the table, all of it text.

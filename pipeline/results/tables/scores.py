@@ -74,7 +74,7 @@ class SystemRow(NamedTuple):
 
 
 def has_modern_metrics(column: ScoreColumn) -> bool:
-    """Return whether a column has modern metrics: only columns of the test set without a limit of length have them."""
+    """Return whether a column has modern metrics: a column of the test set without a limit of length."""
     return column.set == "test" and column.words is None
 
 
@@ -84,8 +84,8 @@ def make_score_table(
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
-        paper_table: rows, columns, and the scores that the paper reports. Without reported scores, there are no columns
-            for them, and no rows of systems that only the paper has.
+        paper_table: rows, columns and reported scores. Without reported scores, there are no columns for them, and no
+            rows of systems that only the paper has.
         paper_name: the name of the paper in notes.
         measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
@@ -146,11 +146,9 @@ def _select_scores(paper_table: ScoreTable, measurements: Measurements) -> Resul
 
 
 def find_tokenizer(measurements: Measurements) -> str:
-    """Return the name of sacrebleu's tokenizer, such as 13a, which is the header of the column of sacrebleu's BLEU."""
-    signature = measurements.comparison["all"]["signatures"].get(
-        "sacrebleu", ""
-    )  # "nrefs:1|case:mixed|tok:13a|..."
-    match = re.search(r"tok:([^|]+)", signature)
+    """Return the name of sacrebleu's tokenizer, such as 13a: the header of the column of sacrebleu's BLEU."""
+    signatures = measurements.comparison["all"]["signatures"]
+    match = re.search(r"tok:([^|]+)", signatures.get("sacrebleu", ""))  # nrefs:1|case:mixed|tok:13a|...
     return match[1] if match else "13a"
 
 

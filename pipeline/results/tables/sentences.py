@@ -44,7 +44,7 @@ def make_sentence_table(
     """Return the table of sentences: for each sentence its source, reference and translations, each in a row.
 
     Args:
-        paper_table: the table in the paper's file, which selects the sentences and the other systems, such as Moses.
+        paper_table: selects the sentences and the other systems, such as Moses.
         texts_by_set: the texts of each set.
         settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
             length of sentences if `paper_table` has none.
@@ -150,7 +150,7 @@ def _choose_sentences(
 def _collect_targets(
     sentence: Sentence, texts: SetTexts, settings: ReportSettings
 ) -> dict[str, Sequence[str]]:
-    """Return the tokens of the reference and the translations of a sentence, by the labels of the rows."""
+    """Return the tokens of a sentence's reference and translations, by the labels of the rows."""
     targets: dict[str, Sequence[str]] = {REFERENCE_ROW: split_words(texts.references[sentence.line])}
     for model in settings.table3_models:
         for record in texts.translations[model]:

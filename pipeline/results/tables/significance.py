@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.tables.notes import variance_note
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 
 COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
 _HEADERS = ["Model", "Compared with", "All, Δ", "All, p", "No UNK°, Δ", "No UNK°, p"]
-SIGNIFICANCE_LEVEL = 0.05
 
 
 def make_significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
@@ -22,9 +22,7 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
     second system minus the BLEU of the first.
     """
     records = []
-    cells_by_pair: dict[
-        tuple[str, str], list[str]
-    ] = {}  # a pair's row for readers has the cells of both columns
+    cells_by_pair: dict[tuple[str, str], list[str]] = {}  # rows for readers, with the cells of both columns
     for column, results in comparison.items():
         for pair in results["pairs"]:
             model, other_model = settings.label(pair["second"]), settings.label(pair["first"])

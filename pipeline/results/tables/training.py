@@ -65,7 +65,7 @@ def make_training_table(
 
 
 def _merge_by_model(summaries: Results) -> list[Result]:
-    """Return the merged summary of each model, sorted by model type in the order in which the types first occur."""
+    """Return the merged summary of each model, with the models of a type next to each other."""
     merged_summaries = [merge_summaries(runs) for runs in summaries.values()]
     types = [summary["model_type"] for summary in merged_summaries]
     return sorted(merged_summaries, key=lambda summary: types.index(summary["model_type"]))

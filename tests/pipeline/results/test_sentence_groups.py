@@ -10,7 +10,7 @@ from pipeline.results.sentence_groups import (
     MIN_SENTENCES,
     bleu_by_length,
     bleu_by_unknown_words,
-    select_by_length,
+    has_length,
 )
 
 
@@ -53,7 +53,7 @@ def test_length_of_source_reference_or_both(length: Any, expected: dict[int, int
 )
 def test_selection_by_length_includes_both_limits(length: Any, expected: list[int]) -> None:
     rows = [sentence(4, True, 3), sentence(5, True, 9), sentence(8, True, 4), sentence(9, True, 8)]
-    assert select_by_length(rows, 4, 8, length) == [rows[index] for index in expected]
+    assert [index for index, row in enumerate(rows) if has_length(row, 4, 8, length)] == expected
 
 
 def test_windows_end_with_the_axis() -> None:
