@@ -94,16 +94,16 @@ def parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def choose_lengths(source: Path | None, sentences: int) -> list[int]:
-    """Return the lengths of the first sentences in words.
+def choose_lengths(source: Path | None, sentence_count: int) -> list[int]:
+    """Return the lengths in words of the first `sentence_count` sentences of a text.
 
     Without a text, lengths are drawn like those of newstest2014, whose English sentences have about 23 words in the
     mean and a long tail. They follow a gamma distribution of shape 3.
     """
     if source is not None:
-        lines = itertools.islice(read_lines(source), sentences)
+        lines = itertools.islice(read_lines(source), sentence_count)
         return [max(1, len(line.split())) for line in lines]
-    lengths = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
+    lengths = np.random.default_rng(1).gamma(3.0, 23 / 3, sentence_count)
     return list(np.clip(lengths.round(), 2, 90).astype(int).tolist())
 
 

@@ -28,8 +28,9 @@ class EnvironmentUnavailable(Exception):
 class Peer:
     """Says how a peer is installed.
 
-    label: its name and version. package: what is installed, beside NAME.txt and without its own requirements. trial: a
-    program that must run then. uses_project_torch: whether it runs the project's torch, whose path the trial prints.
+    label: its name and version. package: the requirement that is installed after those of NAME.txt, without its own
+    requirements. trial: a program that must then run. uses_project_torch: whether the peer runs the project's torch,
+    whose path the trial prints.
     """
 
     label: str

@@ -43,7 +43,7 @@ class Marian(ToolkitContender):
         sentences = sample_sentences(request["lengths"], self.sizes.vocabulary, request["number"])
         reply = super().ask(sentences=sentences)
         for words, translation_length in zip(sentences, reply["lengths"], strict=True):
-            assert translation_length > len(words), "it did not search as far as it should"
+            assert translation_length > len(words), "a translation ended too early"
         return {"seconds": reply["seconds"]}
 
     def _compile_intel_library(self) -> str:

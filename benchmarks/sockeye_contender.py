@@ -116,8 +116,8 @@ class Sockeye(ToolkitContender):
         """Stop the program, and wait until it has stopped."""
         os.kill(self.process.pid, signal.SIGSTOP)
         state = read_process_state(self.process.pid)
-        while state not in "Tt":
-            if state in "ZX":
+        while state not in "Tt":  # stopped
+            if state in "ZX":  # ended
                 raise self._make_failure()
             time.sleep(0.0005)
             state = read_process_state(self.process.pid)

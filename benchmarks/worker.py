@@ -31,7 +31,7 @@ class Worker:
         self.module = importlib.import_module(f"benchmarks.{module_name}")
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the reply to one request."""
+        """Return the reply to one request: {"do": "update", "number": 3} calls `update(number=3)`."""
         reply: dict[str, Any] = getattr(self, request.pop("do"))(**request)
         return reply
 
@@ -62,9 +62,7 @@ class Worker:
         start = time.perf_counter()
         translation_lengths = self.contender.decode(sentences, beam, steps)
         seconds = time.perf_counter() - start
-        assert translation_lengths == [steps] * len(lengths), (
-            "it did not decode for as many steps as it should"
-        )
+        assert translation_lengths == [steps] * len(lengths), "a translation ended too early"
         return {"seconds": seconds}
 
     def memory(self) -> dict[str, Any]:

@@ -21,10 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def prepare() -> None:
-    """Set the variables of `child_environment` in this process, and remove folders from its `sys.path`.
-
-    The removed folders have modules that would hide installed packages.
-    """
+    """Set the variables of `child_environment`, and take folders that hide installed packages out of `sys.path`."""
     folders = [*_python_path(), _user_site()]
     hiding_folders = {os.path.abspath(folder) for folder in folders if _hides_packages(folder)}
     os.environ |= child_environment()

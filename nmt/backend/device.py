@@ -85,11 +85,8 @@ def find_out_of_memory_error(error: BaseException, work: str) -> RecurringError 
     """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
     If the memory becomes full while a CUDA graph is captured, the end of the capture raises another error, which hides
-    the first one. So the earlier errors (`__context__`) are examined, too.
-
-    Args:
-        error: the error of PyTorch.
-        work: name of the work that needed the memory, for the message.
+    the first one. So the earlier errors (`__context__`) are examined, too. `work` is what needed the memory, for the
+    message.
     """
     is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
         message in str(error) for message in OUT_OF_MEMORY_MESSAGES

@@ -50,10 +50,7 @@ def _pack_matrix(weight: Tensor) -> PackedMatrix:
 
 
 def _compute_scales(values: Tensor, dim: int) -> Tensor:
-    """Return the scale of each row or column: the number that the integer 1 stands for.
-
-    The integer 127 stands for the largest magnitude along the dimension `dim`.
-    """
+    """Return the numbers that the integer 1 stands for, if 127 stands for the largest magnitude along a dimension."""
     minima, maxima = values.aminmax(dim=dim)
     return torch.maximum(maxima, -minima).div_(MAX_INTEGER).clamp_min_(torch.finfo(values.dtype).tiny)
 

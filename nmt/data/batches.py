@@ -49,7 +49,7 @@ class Batch:
     def positions(self) -> Tensor:
         """Indices of words and end symbols, without padding, in the flattened target (T * B,).
 
-        If the batch is on a GPU, this waits for the GPU, since the number of indices is not known before.
+        On a GPU, this waits for their number.
         """
         return word_mask(self.target_lengths, len(self.target)).flatten().nonzero().squeeze(1)
 
@@ -78,7 +78,6 @@ class PairsWithinLimit:
     N, where stride and N are coprime.
 
     Attributes:
-        bitext: the bitext.
         rows: the indices of the pairs in the bitext, (N,), 8 bytes each.
         max_length: the number of words of the longest side among the pairs.
     """

@@ -39,7 +39,6 @@ class Bitext:
     """Pairs of id sequences, read from the disk on demand.
 
     Attributes:
-        folder: the folder.
         meta: counts and checksums.
         sides: for "source" and "target", the ids of all sentences and the offsets at which sentences start.
     """
@@ -122,10 +121,8 @@ def binarize(
     with more than 65,536 ids), and 60 bytes a pair.
 
     Args:
-        corpora: token files.
         source_vocabulary: the ids of source words.
         target_vocabulary: the ids of target words.
-        folder: the folder of the bitext.
         shuffle_seed: the seed of the random order, or None to keep the order of the corpora.
         settings: the settings that the text was prepared with. They are stored in meta.json.
     """

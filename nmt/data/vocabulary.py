@@ -205,10 +205,8 @@ def build_vocabulary(
     """Write the vocabulary of a text, and return it.
 
     Args:
-        counts: the counts of all words of the text.
         words: the number of words or subwords.
         specials_included: whether UNK and the end symbol are two of `words`.
-        output: the file.
         subwords: whether the vocabulary consists of subwords, learned from the words.
     """
     size = compute_size_without_specials(words, specials_included)

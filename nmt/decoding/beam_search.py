@@ -81,10 +81,8 @@ def search(
     the first one, unless a single sentence at the largest beam size does.
 
     Args:
-        model: the model.
         encoded: the sources, as the model has encoded them.
         source_lengths: their numbers of words, without the end symbol, (B,).
-        decoding: settings of the search.
         forbid_unknown: whether the unknown word must not be written.
         keep_attention: whether hypotheses have their attention. For each sentence, this takes as many numbers as the
             product of its source words, its target words and the beam size.

@@ -142,7 +142,6 @@ def to_word_scores(
 
     Args:
         model: the model, or any of an ensemble.
-        source: the words of the source.
         word_starts: the index of the first id of each word, then the index of the end symbol if it was written.
         scores: the log-probabilities of the ids, then that of the end symbol if it was written.
         attention: the attention, a row for each of these scores and a column for each id of the source. Rows and

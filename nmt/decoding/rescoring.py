@@ -108,8 +108,7 @@ def rescore_n_best_lists(
 
     Args:
         rescorer: the models and their weight.
-        source: the text.
-        n_best_lists: its n-best lists.
+        n_best_lists: the n-best lists of the text, `source`.
         output: file for the best hypothesis of each sentence.
         new_lists: file for the sorted n-best lists with their new scores, or None.
 

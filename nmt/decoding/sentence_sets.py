@@ -56,10 +56,9 @@ def translate_file(
     Args:
         models: models that share their vocabularies.
         source: the tokenized test set.
-        reference: its reference, which `no_unk` needs.
+        reference: the reference of the test set, which `no_unk` needs.
         mode: `all` translates every line; `decoding` says whether the unknown word is allowed. `no_unk` translates only
             the lines without an unknown word in source and reference, and forbids the unknown word (Table 1).
-        decoding: settings of the search.
         output: file for the translations, one JSON line per sentence.
         average: whether an ensemble averages probabilities or their logarithms, see `ensemble`.
     """

@@ -96,8 +96,7 @@ def make_translation(
 
     Args:
         model: the model, or any of an ensemble.
-        line: the line of text.
-        pieces: its tokens, split into the pieces that were searched.
+        pieces: the tokens of the line, split into the pieces that were searched.
         hypotheses: the hypothesis of each piece.
         codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].

@@ -137,10 +137,7 @@ class LinkCounts:
 def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, Any]:
     """Compute the alignment error rate of a model's attention on the test set, and of two baselines by position.
 
-    Args:
-        model: name of the model.
-        alignments: the model's attention under teacher forcing with the reference.
-        gold: the gold links of the test set.
+    alignments: the attention of the model that reads the reference (teacher forcing). gold: the file of gold links.
 
     Raises:
         UserError: a link is outside its sentence, the model has no attention, or there are no sure gold links.

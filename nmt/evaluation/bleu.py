@@ -176,7 +176,6 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     The lengths, unknown words and BLEU counts of each sentence come with it, for other tables and figures.
 
     Args:
-        model: name of the model.
         all_path: translations of all sentences of the test set. `[UNK]` is allowed, and scores as a wrong word.
         no_unk_path: translations of the sentences without unknown words in source and reference.
         test: source and reference.
@@ -247,10 +246,7 @@ def _describe_scores(
 ) -> dict[str, Any]:
     """Return the scores of a system as they are written to its JSON file.
 
-    Args:
-        system: name of the system.
-        translations: translations of all sentences.
-        translations_no_unk: translations of the sentences without unknown words.
+    translations_no_unk: those translations whose sentences have no unknown words.
     """
     return {
         "model": system,

@@ -162,9 +162,7 @@ def initial_provenance(
 def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """Write the provenance file of finished translations.
 
-    Args:
-        provenance: `initial_provenance`, and the entries that `nmt.decoding.sentence_sets.translate_file` returns.
-        translations: the file of translations.
+    provenance: `initial_provenance`, and the entries that `nmt.decoding.sentence_sets.translate_file` returns.
     """
     # Remove an earlier file first, so that it does not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)

@@ -21,8 +21,7 @@ class Journal:
     Only a job with the same inputs resumes; any other starts again. A second process waits until the first has ended,
     if the file system supports locks of the kernel.
 
-    Attributes:
-        results: the results of the finished parts.
+    results: the results of the finished parts.
     """
 
     def __init__(self, output: Path, inputs_digest: str) -> None:

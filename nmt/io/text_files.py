@@ -207,7 +207,6 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     """Yield the lines of a file, as `LineStream.decode_line` returns them.
 
     Args:
-        path: the file.
         progress: counts the bytes that are read from the disk.
         errors: the treatment of bytes that are not UTF-8, as for Python's `open`.
 

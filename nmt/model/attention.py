@@ -319,7 +319,7 @@ def backward_attend(
         alpha, query: alpha_i (B, S) and q_i (B, A).
         values, keys, v_a: see `attend`.
         grad_sum: the gradient of the weighted sum of values, (B, X).
-        grad_alpha: the gradient of alpha_i by other ways than this sum, (B, S).
+        grad_alpha: the gradient of alpha_i without the part that comes through this sum, (B, S).
         grad_energy, grad_query: to be filled with dL/de_i (B, S) and dL/dq_i (B, A).
         sum_squares: the sum over the steps of g a^2, (B, S, A).
         sum_activations: the sum over the steps, sentences and positions of g a, (A,).

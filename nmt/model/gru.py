@@ -291,7 +291,10 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate. Return those of the candidate, (..., B, N)."""
+    """Fill the columns of `grad_projected` for z and the candidate. Return those of the candidate, (..., B, N).
+
+    For the arguments, see `backward_gru_step`.
+    """
     N = state.shape[-1]
     z = gates[..., :N]  # the update gate
 
@@ -310,7 +313,10 @@ def write_candidate_gradient(
 def write_reset_gradient(
     grad: Tensor, gates: Tensor, state: Tensor, grad_reset_state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for r, and return the gradient of the state before the step."""
+    """Fill the columns of `grad_projected` for r, and return the gradient of the state before the step.
+
+    `grad_reset_state` is the gradient of r * h; for the other arguments, see `backward_gru_step`.
+    """
     N = state.shape[-1]
     z, r = gates[..., :N], gates[..., N:]  # update gate and reset gate
 

@@ -100,8 +100,8 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
         log_probs = torch.log_softmax(values.add_(b), dim=1, out=buffer[: len(values)])
         word_log_probs = log_probs.gather(1, block_words)
 
-        # The gradient is softmax - one-hot, so add -1 at each word. `scatter_` takes a number or a tensor, but a GPU
-        # sorts the indices before it adds a tensor.
+        # The gradient is softmax - one-hot, so add -1 at each word: a number, since a GPU would sort the indices first
+        # to add a tensor.
         torch.exp(log_probs, out=values)
         values.scatter_(1, block_words, -1.0, reduce="add")
         if mask is not None:

@@ -56,7 +56,10 @@ class MaxoutOutputLayer(OutputLayer):
     def __init__(
         self, architecture: GatedDecoderArchitecture, context_size: int, vocabulary_size: int
     ) -> None:
-        """Create the weights. The sizes are C, and V without the `unused_ids` of the settings, which are added."""
+        """Create the weights.
+
+        context_size: C. vocabulary_size: V without the `unused_ids` of the settings, which are added.
+        """
         super().__init__()
         M, L = architecture.embedding_size, architecture.maxout_units
         self.U_o = create_weight(architecture.hidden_units, 2 * L)

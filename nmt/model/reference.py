@@ -209,7 +209,7 @@ class DeepLSTM:
         if self.settings.source_order == "reversed":
             words = x[:-1] if self.settings.source_eos else x
             x = words[::-1] + x[len(words) :]
-        start = torch.zeros_like(self.weights["encoder.0.U"][:, 0])
+        start = torch.zeros_like(self.weights["encoder.0.U"][:, 0])  # (N,)
         v = [(start, start) for _ in range(self.settings.layers)]
         for word in x:
             v = self.step("encoder", self.weights["source_embedding.E"][word], v)

@@ -78,7 +78,6 @@ class AttentionPanel:
         """Draw the panel into a figure.
 
         Args:
-            figure: the figure.
             right_edge: the right edge of the matrix, in inches from the left.
             top_edge: the upper edge of the source words, in inches from the bottom.
             letter: the text below the matrix, such as "(a)".

@@ -55,7 +55,6 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
 
     Args:
         leaves: the source words. An end symbol is an empty leaf.
-        gates: the gates of all nodes.
         translations: translations with their log-probabilities in nats. The figure shows -log p.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]

@@ -143,7 +143,6 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     Args:
         scores: files of `score_files` of all shards of each corpus, in order.
         budget: maximum number of target words.
-        output: the threshold's JSON file.
     """
     # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
     rows_by_corpus = {}
@@ -201,8 +200,6 @@ def select_pairs(
     So every selected pair keeps its global line number.
 
     Args:
-        threshold: the threshold up to which pairs are selected.
-        corpus: name of the corpus.
         shard: number of the shard, from 0.
         scores: the scores of the shard, a file that `score_files` wrote.
         sides: source and target of the shard.

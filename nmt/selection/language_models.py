@@ -114,7 +114,6 @@ def train_language_model(
     Args:
         text: for each corpus, the token files of one side of all its shards, in order.
         order: n of the n-grams.
-        output: the model's file.
         discount_fallback: whether default discounts are used where the text is too small to estimate them.
         memory_mb: memory limit of lmplz in megabytes. build_binary uses as much as the model has bytes.
         programs: folder of lmplz and build_binary.

@@ -160,8 +160,5 @@ MODEL_TYPES_IN_BROWSER = tuple(name for name, entry in MODEL_TYPES.items() if en
 
 
 def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:
-    """Return the architecture of a model type, with these values.
-
-    If the type is None because it is invalid, return `values` as they are: a different error names the type.
-    """
+    """Return the architecture of a model type. If the type is invalid (None), return `values`: it has its own error."""
     return values if model_type is None else MODEL_TYPES[model_type].architecture.model_validate(values)

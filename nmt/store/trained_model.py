@@ -100,7 +100,6 @@ def load_model(
     """Read a model's folder. Raises a UserError if a file is missing, or does not fit the others.
 
     Args:
-        folder: the folder.
         device: where the model computes.
         precision: precision of the matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
         matmul_library: the library for products on a CPU; see `nmt.backend.matmul.choose_matmul_library`.

@@ -48,7 +48,6 @@ def collect_training_inputs(
     """Return the settings and checksums that the weights of a training depend on, with dotted keys.
 
     Args:
-        run: the settings of the training.
         data: checksums of the training and development text and of both vocabularies.
         base_key: key of the finished model that the training continues.
     """
@@ -67,7 +66,6 @@ class TrainingStore:
     """The trainings in a store, and the finished models of other stores.
 
     Args:
-        folder: the store.
         other_stores: stores of other experiments, whose finished models are used, too.
     """
 
@@ -123,7 +121,6 @@ def copy_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
 
     Args:
         stored_model: the model's folder in a store.
-        output: the folder.
         run: the model's settings, with its current id and label.
 
     Returns:

@@ -31,10 +31,7 @@ def train_in_store(
     """Train a model to its end, and return its folder in the store.
 
     Args:
-        store: the store.
         name: the name of the model. The name of a new folder begins with it.
-        run: the settings of the training.
-        files: the files that the training reads.
         training_inputs: the settings and checksums that the weights depend on (`collect_training_inputs`).
         if_locked: what to do while another process runs the same training.
         deadline: time of the monotonic clock at which the training stops cleanly.

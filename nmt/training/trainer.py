@@ -134,9 +134,6 @@ class Trainer:
         """Set up a training of `run`.
 
         Args:
-            run: the settings.
-            train: training text.
-            dev: development text.
             vocabularies: the source and the target vocabulary.
             state_folder: the folder for checkpoints, best weights and the history.
             base_key: key of the finished model that the training continues.

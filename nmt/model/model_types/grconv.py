@@ -105,7 +105,7 @@ class GrConv(GatedEncoderDecoder):
 
         Level t has S - t nodes. The gates of a node are [w_c, w_l, w_r]: new content, left child, right child.
 
-        `source` are the ids of the sentence, (S,).
+        source: the ids of the sentence, (S,).
         """
         embedded = self.source_embedding(source.unsqueeze(1))  # (S, 1, M)
         nodes = self.encoder.compute_leaves(embedded)

@@ -50,7 +50,7 @@ class LSTMLayer(BackendModule):
         `mask` (T, B) is 0 where the input is padding, else 1. On padding, inputs must be 0, and the bias is left out.
         So g = tanh(0) = 0, and a state of 0 stays 0.
         """
-        # A library's recurrence would round its states to bf16, too.
+        # In bf16, a library's recurrence would also round the states, which must stay in 32 bits.
         if not self.backend.is_bf16:
             return self._scan_by_library(x, state, mask)
 
