@@ -47,12 +47,13 @@ class Tokenizer:
         if self._parts_of_words is None:
             return self._tokenize_line(line)
 
-        # Moses would cut some marks from their words, and emoji into pieces. So letters replace these parts meanwhile.
+        # Moses would cut some marks from their words, and emoji into pieces. So letters replace these parts until
+        # Moses has tokenized the line.
         line, hidden_parts = self._parts_of_words.hide(line)
         tokens = self._tokenize_line(line)
         for placeholder, part in hidden_parts.items():
-            visible_part = self._moses.escape_xml(part) if self._settings.escape else part
-            tokens = tokens.replace(placeholder, visible_part)
+            escaped_part = self._moses.escape_xml(part) if self._settings.escape else part
+            tokens = tokens.replace(placeholder, escaped_part)
         return tokens
 
     def _tokenize_line(self, line: str) -> str:

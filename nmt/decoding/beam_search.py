@@ -82,7 +82,7 @@ def search(
 
     Args:
         encoded: the sources, as the model has encoded them.
-        source_lengths: their numbers of words, without the end symbol, (B,).
+        source_lengths: the number of words of each sentence, without the end symbol, (B,).
         forbid_unknown: whether the unknown word must not be written.
         keep_attention: whether hypotheses have their attention. For each sentence, this takes as many numbers as the
             product of its source words, its target words and the beam size.

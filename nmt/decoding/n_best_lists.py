@@ -129,7 +129,7 @@ def _read_moses_entries(path: Path) -> Iterator[tuple[int, NBestEntry]]:
         try:
             number, text, features, score, *extra_fields = fields
             if not number.isdecimal() or not math.isfinite(float(score)):
-                raise ValueError
+                raise ValueError  # the handler below reports the line
             tokens = split_words(text.replace(_ESCAPED_SEPARATOR, SEPARATOR))
             entry = NBestEntry(" ".join(tokens), float(score), features, tuple(extra_fields))
             yield int(number), entry

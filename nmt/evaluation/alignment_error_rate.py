@@ -43,7 +43,7 @@ class GoldLinks:
 
 
 def read_gold_alignments(path: Path, sentence_count: int) -> list[GoldLinks]:
-    """Return the gold links of the sentences of a test set, in order. The last sentences may have none."""
+    """Return the gold links of the sentences of a test set, in order. A file may end before the last sentences."""
     gold_links = []
     for number, line in enumerate(read_lines(path), start=1):
         gold_links.append(_parse_pharaoh(f"{path}, line {number}", line))

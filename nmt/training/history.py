@@ -140,7 +140,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    # the last RATE_LINES + 1 lines about updates; the first line stands for the start of the run
+    # the last RATE_LINES + 1 lines about updates; in a short history, the first of these is the start of the run
     update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
     for line in read_history(path, is_finished=False):
