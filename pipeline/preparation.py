@@ -87,8 +87,7 @@ def matching_key(line: str) -> str:
 
     Example: "It &apos;s 5 o'clock!" -> "its5oclock".
     """
-    # Unicode can write an accent as a character of its own, and has ligatures and wide or raised digits. NFKC makes
-    # them equal.
+    # NFKC makes different writings of a character equal: combining accents, ligatures, wide and raised digits
     text = unicodedata.normalize("NFKC", html.unescape(line))
     # Python's \W also matches combining marks. They belong to the letters before them, and are kept.
     return _NOT_LETTERS.sub(_keep_marks, text).casefold()
@@ -117,11 +116,7 @@ class HeldOutSentences:
         self.sets: dict[tuple[str, str, str], set[str]] = {}
         for name, shards in corpora.items():
             for match_kind in MATCH_KINDS:
-                self.names += [
-                    f"{name}_{match_kind}_source",
-                    f"{name}_{match_kind}_target",
-                    f"{name}_{match_kind}_both",
-                ]
+                self.names += [f"{name}_{match_kind}_{side}" for side in (*SIDES, "both")]
             for source_file, target_file in shards:
                 self._add_sentences(name, "source", source_file)
                 self._add_sentences(name, "target", target_file)

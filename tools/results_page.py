@@ -129,13 +129,17 @@ def build_package(results: Path, archive_folder: Path, folder: Path) -> None:
 
 def insert_packages(page: str) -> str:
     """Return the page with the sections of all packages between its two comments."""
-    head, _, old_text = page.partition(BEGIN)
-    _, _, tail = old_text.partition(END)
     paragraphs: list[str] = []
     for folder in sorted(PACKAGES.iterdir()):
         paragraphs += describe_package(folder)
-    text = "".join(f"{paragraph}\n\n" for paragraph in paragraphs)
-    return f"{head}{BEGIN}\n{text}{END}{tail}"
+    return replace_between(page, BEGIN, END, "\n\n".join(paragraphs))
+
+
+def replace_between(page: str, begin: str, end: str, text: str) -> str:
+    """Return a page with a new text between two of its comments."""
+    head, _, old_text = page.partition(begin)
+    _, _, tail = old_text.partition(end)
+    return f"{head}{begin}\n{text}\n\n{end}{tail}"
 
 
 def describe_package(folder: Path) -> Iterator[str]:
@@ -163,9 +167,8 @@ def describe_package(folder: Path) -> Iterator[str]:
 def insert_claims(page: str) -> str:
     """Return the page with the verdicts of all packages on each paper's claims, between two comments."""
     for path in sorted(PAPERS_FOLDER.glob("*.yaml")):
-        head, begin, old_text = page.partition(BEGIN_CLAIMS.format(path.stem))
-        _, end, tail = old_text.partition(END_CLAIMS)
-        page = f"{head}{begin}\n{make_claims_overview(read_paper(path))}\n\n{end}{tail}"
+        overview = make_claims_overview(read_paper(path))
+        page = replace_between(page, BEGIN_CLAIMS.format(path.stem), END_CLAIMS, overview)
     return page
 
 
@@ -219,8 +222,7 @@ def insert_scores(readme: str) -> str:
     lines.append(
         f"| the paper, *reported*: news-test-2014 | {without_attention:.2f} | {with_attention:.2f} |"
     )
-    table = "".join(f"{line}\n" for line in lines)
-    return f"{head}{SCORES_BEGIN}\n{table}\n{SCORES_END}{tail}"
+    return replace_between(readme, SCORES_BEGIN, SCORES_END, "\n".join(lines))
 
 
 def score_long_sentences(runs: Sequence[Result]) -> str:

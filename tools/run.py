@@ -129,15 +129,15 @@ def _build_command(folder: Path, cores: str, options: Sequence[str]) -> list[str
 
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder)]
-    names = _list_option_names(options)
-    # the default profile's options, without the line in which Snakemake names the profile
-    if "--workflow-profile" not in names:
+    option_names = _list_option_names(options)
+    # the options of the default profile one by one, since for a profile Snakemake prints a line
+    if "--workflow-profile" not in option_names:
         profile = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text(encoding="utf-8"))
         command += ["--workflow-profile", "none", "--rerun-incomplete"]
         command += ["--rerun-triggers", *profile["rerun-triggers"]]
     if _is_full_run(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
-    if "--profile" not in names:
+    if "--profile" not in option_names:
         command += ["--cores", cores]
     return [*command, *options]
 
@@ -237,7 +237,7 @@ def _print_results(folder: Path) -> None:
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
 
-    # the model with the best BLEU; one that has no scores yet counts as 0
+    # the model with the best BLEU; a model without scores counts as 0
     best_model, best_bleu = None, -1.0
     for file in sorted(folder.glob("models/*/text.json")):
         scores = folder / "scores" / "test" / f"{file.parent.name}.json"

@@ -54,9 +54,11 @@ def format_page() -> str:
         if key == "architecture":
             blocks = [model_type.architecture for model_type in MODEL_TYPES.values()]
 
-        # a mapping, such as `models`, has no defaults for its entries
+        # a mapping, such as `models`, has no defaults for its entries; nor has a block that is null by default
         prefix = "*." if is_mapping else ""
-        section_defaults = {} if is_mapping else defaults.get(key) or {}
+        section_defaults = defaults.get(key)
+        if is_mapping or section_defaults is None:
+            section_defaults = {}
         described_blocks: set[type[BaseModel]] = {Config}
         lines: list[str] = []
         for block in blocks:

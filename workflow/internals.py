@@ -154,7 +154,7 @@ class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder, with a second lock that ends with this process, so that others learn whether it lives."""
+        """Lock the folder. In addition take the run's lock, by which others learn whether this process still lives."""
         run_lock = take_run_lock()
         if run_lock is None:
             raise LockException

@@ -77,22 +77,15 @@ def find_missing_data(config: Config, with_dev: bool) -> list[str]:
 
 def find_missing_files(config: Config) -> list[str]:
     """Return a line for each of the user's own files that this run reads and that is missing."""
-    return [
-        f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
-        for key, file in collect_user_files(config)
-        if not Path(file).is_file()
-    ]
-
-
-def collect_user_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the user's own files that this run reads.
-
-    Files in data, moses and translations are left out, since this run may make them itself.
-    """
-    files = collect_named_files(config)
-    return [
-        (key, file) for key, file in files if Path(file).parts[0] not in ("data", "moses", "translations")
-    ]
+    lines = []
+    for key, file in collect_named_files(config):
+        # files in these folders may be made by this run itself
+        may_be_made = Path(file).parts[0] in ("data", "moses", "translations")
+        if not may_be_made and not Path(file).is_file():
+            lines.append(
+                f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
+            )
+    return lines
 
 
 def collect_named_files(config: Config) -> list[tuple[str, str]]:

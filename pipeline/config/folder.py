@@ -92,27 +92,29 @@ class ExperimentFolder:
         """Return the model that a run's settings and prepared text should give; None if no text is prepared."""
         run = collect_runs(self.config)[run_name]
         try:
-            data = data_checksums(read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run)))
+            checksums = data_checksums(
+                read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run))
+            )
             init_from = self.config.init_from
             initial_weights = initial_weights_checksum(self.folder / init_from if init_from else None)
         except UserError:  # a file is missing
             return None
-        return find_expected_model(self.config, run, data, initial_weights)
+        return find_expected_model(self.config, run, checksums, initial_weights)
 
 
 def find_expected_model(
-    config: Config, run: Run, data: Mapping[str, str], initial_weights: Mapping[str, str]
+    config: Config, run: Run, checksums: Mapping[str, str], initial_weights: Mapping[str, str]
 ) -> ExpectedModel:
     """Return the model that a run's settings and text should give.
 
-    data: checksums of the run's text and vocabularies. initial_weights: the checksum of the model `init_from`.
+    checksums: of the run's text and vocabularies. initial_weights: the checksum of the model `init_from`, if any.
     """
     # the weights also depend on the model with which the training begins
     settings = run_settings(config, run)
     if run.base:
         base_run = collect_runs(config)[run.base]
-        base_key = find_expected_model(config, base_run, data, initial_weights).key
-        training_inputs = collect_training_inputs(settings, data, base_key)
+        base_key = find_expected_model(config, base_run, checksums, initial_weights).key
+        training_inputs = collect_training_inputs(settings, checksums, base_key)
     else:
-        training_inputs = collect_training_inputs(settings, {**data, **initial_weights})
+        training_inputs = collect_training_inputs(settings, {**checksums, **initial_weights})
     return ExpectedModel(settings, training_inputs, compute_model_key(training_inputs, settings))

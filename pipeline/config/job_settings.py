@@ -87,9 +87,8 @@ def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
     # the settings of each corpus
     settings["corpora"] = {}
     for corpus in getattr(config.use, split):
-        is_tokenized = config.corpora[corpus].tokenized
         settings["corpora"][corpus] = {
-            "tokenized": is_tokenized,
+            "tokenized": config.corpora[corpus].tokenized,
             "grammar": get_grammar_settings(config, corpus),
         }
 
@@ -145,7 +144,7 @@ def get_training_settings(config: Config, run: Run) -> dict[str, Any]:
 
 
 def get_text_settings(config: Config) -> TextSettings:
-    """Return the settings with which a model translates raw text, which its folder contains (rule `text_settings`)."""
+    """Return the settings with which a model translates raw text: text.json in the model's folder."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,

@@ -159,9 +159,7 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
         settings: the `config:` of the module statement, with the keys of an experiment's `config.yaml`.
     """
     layer = Layer.create("config of the module", directory.resolve(), settings)
-    layers = [read_defaults()]
-    layers += _resolve_extends(layer, directory)
-    return layers
+    return [read_defaults(), *_resolve_extends(layer, directory)]
 
 
 def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:

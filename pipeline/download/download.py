@@ -264,8 +264,8 @@ class _Transfer:
 
     def _send_request(self, session: requests.Session, start: int) -> requests.Response:
         """Return the response to a request for the bytes from `start` on."""
-        # Checksums are of the file's own bytes, so it must not be encoded for the transfer. Some servers would announce
-        # a .tgz as an encoded .tar.
+        # Checksums are of the file's own bytes, so the server must not encode them for the transfer. Some servers would
+        # announce a .tgz as an encoded .tar.
         headers = {"Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"

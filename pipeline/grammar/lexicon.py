@@ -153,18 +153,19 @@ def _parse_verbs(table: str, preposition: str = "", with_be: bool = False) -> tu
     for english_cell, french_cell in _split_cells(table):
         english_singular, english_plural, english_participle, *particle = english_cell
         french_singular, french_plural, infinitive, participle, *complement = french_cell
-        verb = Verb(
-            english=(english_singular, english_plural),
-            english_participle=english_participle,
-            particle=tuple(particle),
-            french=(french_singular, french_plural),
-            infinitive=infinitive,
-            participle=participle,
-            complement=tuple(complement),
-            preposition=preposition,
-            with_be=with_be,
+        verbs.append(
+            Verb(
+                english=(english_singular, english_plural),
+                english_participle=english_participle,
+                particle=tuple(particle),
+                french=(french_singular, french_plural),
+                infinitive=infinitive,
+                participle=participle,
+                complement=tuple(complement),
+                preposition=preposition,
+                with_be=with_be,
+            )
         )
-        verbs.append(verb)
     return tuple(verbs)
 
 

@@ -165,8 +165,8 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
     Returns the lines of Snakemake's forecast of time and disk, and the problems that the check has found.
 
     Args:
-        folder: the experiment.
-        options: of Snakemake, as for a run.
+        folder: the folder of the experiment.
+        options: options of Snakemake, as for a run.
     """
     with TemporaryDirectory() as temporary_folder:
         answer_file = Path(temporary_folder, "answer.json")

@@ -24,7 +24,7 @@ from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, RunStatus, count_planned_updates
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import collect_runs, format_run_label
+from pipeline.config.runs import collect_runs, format_run_label, get_labels
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
 from pipeline.monitor.run_state import RunStates
@@ -156,10 +156,8 @@ def format_status_table(config: Config, folder: Path) -> str:
     notes += _describe_unused_trainings(states)
 
     # the paragraphs in their order
-    paragraphs = [str(folder)]
-    if rows:
-        alignment = ("left", "left", "right", "right", "right", "right", "right")
-        paragraphs.append(tabulate(rows, HEADER, disable_numparse=True, colalign=alignment))
+    alignment = ("left", "left", "right", "right", "right", "right", "right")
+    paragraphs = [str(folder), tabulate(rows, HEADER, disable_numparse=True, colalign=alignment)]
     attention_table = _format_attention_table(config, folder, finished_runs)
     if attention_table:
         paragraphs.append(attention_table)
@@ -175,19 +173,17 @@ def format_status_table(config: Config, folder: Path) -> str:
     return "\n".join(map(printable, lines))
 
 
-def _format_attention_table(config: Config, folder: Path, run_names: Sequence[str]) -> str:
+def _format_attention_table(config: Config, folder: Path, runs: Sequence[str]) -> str:
     """Return a table of the attention of the runs that have translated the test set, or "" if none has attention."""
     experiment = ExperimentFolder(config, folder)
     rows: list[list[str]] = []
-    for run_name in run_names:
-        run = collect_runs(config)[run_name]
-        translations = experiment.translations("test", run.name, "all")
+    for run in runs:
+        translations = experiment.translations("test", run, "all")
         if not provenance_path(translations).is_file():
             continue
         statistics = read_provenance(translations).get("attention")
         if statistics:
-            label = format_run_label(run.name, {run.model: config.models[run.model].label})
-            rows.append([label, *format_attention(statistics)])
+            rows.append([format_run_label(run, get_labels(config)), *format_attention(statistics)])
     if not rows:
         return ""
     headers = ("Attention", *ATTENTION_HEADERS.values())

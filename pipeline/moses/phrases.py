@@ -35,7 +35,7 @@ def extract_phrases(
     Args:
         moses: programs and scripts.
         text: plain tokens of both sides.
-        alignment: their word alignment.
+        alignment: the word alignment of the text.
         tables: the phrase table and the reordering table that are written (gzip).
         log: the file to which the programs' messages are added.
         max_phrase_words: words of the longest phrase.

@@ -23,7 +23,7 @@ if "dev" in SETS:
 
 
 rule translate:
-    """Translate a set. Mode `all`: all sentences. Mode `no_unk`: those without unknown words, and [UNK] is forbidden."""
+    """Translate a set. Mode `all`: all sentences. Mode `no_unk`: sentences without unknown words, without any [UNK]."""
     input:
         model=lambda wildcards: paths.model_files(plan.systems[wildcards.system].members),
         source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),

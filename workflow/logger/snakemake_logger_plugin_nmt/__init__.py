@@ -101,7 +101,7 @@ class RunProgress:
         self._start_time = self._last_line_time = self._refresh_time = clock()
         self._pause_seconds = 0.0  # the time in which the run was stopped
         self._jobs: dict[str, jobs.Job] = {}  # log -> job, for the jobs that are not done
-        self._started_jobs: dict[str, StartedJob] = {}  # by their logs; without those that have ended
+        self._started_jobs: dict[str, StartedJob] = {}  # log -> job, for the jobs that wait in a queue or run
         self._job_seconds: list[float] = []  # the duration of each finished job, without trainings
         self._max_parallel_jobs = 1
         self._lock = threading.RLock()
