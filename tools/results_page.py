@@ -200,8 +200,6 @@ def make_claims_overview(paper: Paper) -> str:
 
 def insert_scores(readme: str) -> str:
     """Return README with the table of scores between its two comments."""
-    head, _, old_text = readme.partition(SCORES_BEGIN)
-    _, _, tail = old_text.partition(SCORES_END)
     lines = ["| BLEU (over 50 words) | one vector | attention |", "|---|--:|--:|"]
 
     # 1. the packages
