@@ -7,13 +7,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from nmt.errors import UserError
+from nmt.evaluation.bleu import BleuCounts
 from nmt.io.text_files import read_lines
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, Bootstrap, SampledBleu, compute_interval
 from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result
-from pipeline.results.tables.scores import select_counts
+from pipeline.results.sentence_groups import ScoredSentences
+from pipeline.results.tables.scores import select_sentences
 from pipeline.results.tables.writer import make_pipe_table
 from pipeline.results.welch import run_welch_test
 
@@ -116,14 +118,16 @@ def _compare_column(
             continue
 
         # skip a system with other sentences: the vocabularies decide which sentences have no unknown words
-        my_counts = [select_counts(run, column, settings) for run in my_runs]
-        their_counts = [select_counts(run, column, settings) for run in their_scores[system]]
-        if not my_counts[0] or len(my_counts[0]) != len(their_counts[0]):
+        my_sentences = [select_sentences(run, column, settings) for run in my_runs]
+        their_sentences = [select_sentences(run, column, settings) for run in their_scores[system]]
+        if not my_sentences[0] or _list_lengths(my_sentences[0]) != _list_lengths(their_sentences[0]):
             continue
 
         bootstrap = Bootstrap.from_settings(settings)
-        my_bleu = SampledBleu(my_counts, bootstrap)
-        their_bleu = SampledBleu(their_counts, bootstrap)
+        my_bleu, their_bleu = (
+            SampledBleu([[BleuCounts.from_dict(item) for item in run] for run in runs], bootstrap)
+            for runs in (my_sentences, their_sentences)
+        )
         if _read_translations(my_inputs, system, column) == _read_translations(their_inputs, system, column):
             agreement = EQUAL
         elif not bootstrap.sample_count:
@@ -133,6 +137,11 @@ def _compare_column(
             agreement = WITHIN if low <= 0 <= high else DIFFERENT
         name = f"{table.title}, {column.header}: {settings.label(system)}"
         yield Comparison(name, f"{my_bleu.bleu:.2f}", f"{their_bleu.bleu:.2f}", agreement)
+
+
+def _list_lengths(sentences: ScoredSentences) -> list[tuple[int, int]]:
+    """Return the lengths of each sentence and its reference, by which the sentences of two runs are compared."""
+    return [(sentence["source_length"], sentence["reference_length"]) for sentence in sentences]
 
 
 def _read_translations(inputs: Inputs, system: str, column: ScoreColumn) -> list[list[list[str]]]:

@@ -34,7 +34,6 @@ from pipeline.results.sentence_groups import (
     ScoredSentence,
     ScoredSentences,
     count_words,
-    has_length,
     is_in_column,
 )
 from pipeline.results.welch import run_welch_test
@@ -300,9 +299,8 @@ class _Judge:
                 case "all":
                     return True
                 case "longest":
-                    return longest_bounds is not None and has_length(
-                        sentence, *longest_bounds, settings.figure2_length
-                    )
+                    length = count_words(sentence, settings.figure2_length)
+                    return longest_bounds is not None and longest_bounds[0] <= length <= longest_bounds[1]
                 case "known_words":
                     return bool(sentence["source_unknown"] == 0)
                 case "unknown_words":

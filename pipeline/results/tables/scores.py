@@ -218,7 +218,11 @@ def _measure_cell(
         )
 
     # 2. any other column: BLEU is computed from the n-gram counts of its sentences
-    counts = [select_counts(run, column, settings) for run in runs]
+    counts = []
+    for run in runs:
+        counts.append(
+            [BleuCounts.from_dict(sentence) for sentence in select_sentences(run, column, settings)]
+        )
     if not counts[0]:
         return Cell(reported_bleu, sentences=0)
     sampled_bleu = SampledBleu(counts, Bootstrap.from_settings(settings))
@@ -230,13 +234,10 @@ def _measure_cell(
     )
 
 
-def select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
-    """Return the n-gram counts of the sentences that a column scores, in a run."""
-    counts = []
-    for sentence in get_scored_sentences(run, column.mode):
-        if is_in_column(sentence, column, settings):
-            counts.append(BleuCounts.from_dict(sentence))
-    return counts
+def select_sentences(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[Result]:
+    """Return the scored sentences of a run that are in a column."""
+    sentences = get_scored_sentences(run, column.mode)
+    return [sentence for sentence in sentences if is_in_column(sentence, column, settings)]
 
 
 def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:

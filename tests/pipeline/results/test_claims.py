@@ -1,6 +1,7 @@
 """The verdicts on the papers' claims: of which systems, and how they are decided."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from nmt.io.files import read_json
 from pipeline.config import snapshot
 from pipeline.results.claim_systems import find_system
 from pipeline.results.claims import Decision, decide_claims, find_reported_effect
+from pipeline.results.headline import describe_longest_sentences
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, Paper, read_paper
@@ -95,6 +97,20 @@ def test_p_is_that_of_the_table_of_significance() -> None:
         (entry,) = (item for item in comparison[mode]["pairs"] if {item["first"], item["second"]} == pair)
         assert measurement and measurement.p == pytest.approx(entry["p"], abs=1e-6)
         assert abs(measurement.effect) == pytest.approx(abs(entry["difference"]), abs=1e-6)
+
+
+def test_longest_sentences_are_those_of_the_headline() -> None:
+    inputs = Inputs(ReplicationPackage(PACKAGES / "demo"))
+    settings = inputs.settings.model_copy(update={"figure2_length": "both"})
+    vars(inputs)["settings"] = settings
+    models = ("rnnsearch-50", "rnnencdec-50")
+    headline = describe_longest_sentences({name: inputs.scores()[name] for name in models}, settings)
+    decisions = {decision.name: decision for decision in decide_claims(inputs)}
+    for claim in ("rnnsearch-holds", "rnnencdec-50-falls"):
+        measurement = decisions[claim].measurement
+        assert measurement
+        long_bleu, all_bleu = re.findall(r"\d+\.\d\d", measurement.text)
+        assert f"{float(long_bleu):.1f}" in headline and f"{float(all_bleu):.1f}" in headline
 
 
 def test_no_verdict_without_system_or_common_sentences() -> None:
