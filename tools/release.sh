@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Put all that a version publishes into the folder release/: the package, and of each finished experiment its models,
-# results and playground; SHA256SUMS names every file, EXPERIMENT.sha256 those of an experiment. Nothing is trained. `make release` calls this. Another call adds
-# its experiments.
+# Put all files that a version publishes into the folder release/: the package, and the models, results and playground of each
+# finished experiment. SHA256SUMS lists all files, and EXPERIMENT.sha256 the files of one experiment. Nothing is trained.
+# `make release` calls this. A second call with other experiments adds their files.
 #
-# Usage: bash tools/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
+# Usage: [OPTIONS=...] bash tools/release.sh EXPERIMENT...
+#
+# OPTIONS are the options of Snakemake that the runs had, such as --config seeds=[1,2,3].
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck disable=SC2206
 snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
 for experiment; do
     echo "release: $experiment: check that it is finished"
-    # without results all trainings are missing
+    # it is not finished if it has no results, or if a dry-run shows a training
     jobs="rule train"
     if [ -f "$experiment/results/report.html" ]; then
         jobs=$("${snakemake[@]}" "$experiment" --dry-run releases)
