@@ -523,7 +523,7 @@ class Trainer:
         if self.settings.keep == "last" or counters.best_update == counters.update:
             return
         path = best_weights_path(self.state_folder, counters.best_update)
-        if load_metadata(path).get("training", self.training_key) != self.training_key:
+        if load_metadata(path).get("training") != self.training_key:
             raise RecurringError(
                 f"{path}: the best weights of a different training; delete or rename its folder to start again"
             )

@@ -109,7 +109,7 @@ def find_reported_effect(paper: Paper, claim: Claim) -> float | None:
         match claim:
             case HigherScore(sentences="all"):
                 return _find_reported_lead(paper, claim.systems, claim.column)
-            case WiderGap(sentences="all", than_sentences="all"):
+            case WiderGap(sentences="all"):
                 lead = _find_reported_lead(paper, claim.systems, claim.column)
                 return lead - _find_reported_lead(paper, claim.systems, claim.than_column)
             case KeptScore(sentences="all", of_sentences="all"):
@@ -200,8 +200,8 @@ class _Judge:
             self._sample_bleu(second, claim.column, claim.sentences),
         )
         than_lead, than_lead_samples = _compute_lead(
-            self._sample_bleu(first, claim.than_column, claim.than_sentences),
-            self._sample_bleu(second, claim.than_column, claim.than_sentences),
+            self._sample_bleu(first, claim.than_column, "all"),
+            self._sample_bleu(second, claim.than_column, "all"),
         )
         gap = lead - than_lead
         text = f"{self._label(first)} leads {self._label(second)} by {lead:.2f} and {than_lead:.2f}"

@@ -95,14 +95,13 @@ class HigherScore(_Claim):
 
 
 class WiderGap(_Claim):
-    """The first system's lead in BLEU over the second is greater on some sentences than on others."""
+    """The first system's lead in BLEU over the second is greater on some sentences than on all of `than_column`."""
 
     test: Literal["gap"]
     systems: tuple[Identifier, Identifier]
     column: ColumnPath
     sentences: Sentences = "all"
     than_column: ColumnPath
-    than_sentences: Sentences = "all"
 
 
 class KeptScore(_Claim):
