@@ -113,6 +113,7 @@ class HeldOutSentences:
     def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Lines without letters are not sentences."""
         self.names: list[str] = []
+        # (match_kind, side, sentence or key) -> names of the sets that have it
         self.sets: dict[tuple[str, str, str], set[str]] = {}
         for name, shards in corpora.items():
             for match_kind in MATCH_KINDS:
@@ -122,6 +123,7 @@ class HeldOutSentences:
                 self._add_sentences(name, "target", target_file)
 
     def _add_sentences(self, set_name: str, side: str, file: Path) -> None:
+        """Add the lines of a token file that have letters or digits."""
         for line in read_lines(file):
             key = matching_key(line)
             if key:
@@ -210,7 +212,8 @@ def prepare_shard(
     Args:
         raw: text of both sides.
         settings: what `job_settings.get_preparation_settings` returns: `languages`, `cleaning`, and `tokenization`,
-            which is None for text that consists of tokens. An experiment that takes over the text compares them.
+            which is None for text that consists of tokens. An experiment that uses this text compares its own settings
+            with them.
         tokens: output files for both sides.
         word_counts: output files for the word counts of both sides.
         counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`), and for `settings`.

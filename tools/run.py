@@ -66,6 +66,7 @@ def main() -> int:
 
 
 def _parse_arguments() -> tuple[argparse.Namespace, list[str]]:
+    """Return the folder and the cores, and the options of Snakemake."""
     parser = argparse.ArgumentParser(
         description="Run an experiment; other options go to snakemake.", allow_abbrev=False
     )

@@ -66,7 +66,7 @@ class Block(NamedTuple):
 def main() -> None:
     """Draw both pictures, and run the lecture."""
     with_attention, without_attention = (nmt.load(MODELS / name) for name in ("rnnsearch-50", "rnnencdec-50"))
-    frames = [*make_frames(with_attention, without_attention)]
+    frames = list(make_frames(with_attention, without_attention))
     write_animation(frames, PICTURES / "growing_sentence.gif")
     save_figure(
         plot_matrix(with_attention),
@@ -126,7 +126,8 @@ def write_animation(frames: Sequence[Sequence[Block]], path: Path) -> None:
     pictures = [draw_frame(blocks, lines_of_block) for blocks in frames]
     durations = [1000 * SECONDS] * (len(frames) - 1) + [1000 * LAST_SECONDS]
     # the longest sentence comes first, for viewers that show only the first frame
-    pictures, durations = pictures[-1:] + pictures[:-1], durations[-1:] + durations[:-1]
+    pictures = pictures[-1:] + pictures[:-1]
+    durations = durations[-1:] + durations[:-1]
     first_picture, *others = (picture.quantize(32, dither=Image.Dither.NONE) for picture in pictures)
     first_picture.save(path, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
 

@@ -52,7 +52,7 @@ class FailureFilter(logging.Filter):
         return True
 
     def _handle_failure(self, fields: dict[str, Any]) -> None:
-        """Add the reason and the next attempt to the fields of a record, and prevent repetitions in vain."""
+        """Add the reason and the next attempt to the fields of a record. Prevent an attempt that would fail again."""
         # 1. the reason
         message = str(fields.get("rule_msg") or "")
         refusal = find_refusal(message)

@@ -16,7 +16,7 @@ class Plan:
         self.selected_runs = list(collect_runs(config, config.use.models))
         """Names of the runs whose models the results show."""
         self.trained_runs = [] if config.pretrained.models else self.selected_runs
-        """Names of these runs if this experiment trains them; none if it uses pretrained models."""
+        """Names of the selected runs that this experiment trains: all, or none if it uses pretrained models."""
         self.models_folder = config.pretrained.models or "models"
         """Folder of the models that translate."""
         self.systems = collect_systems(config)

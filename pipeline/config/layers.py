@@ -179,7 +179,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     if not isinstance(base_name, str):
         raise UserError(f"{problem}, expected an experiment's folder")
 
-    # 2. check that it has settings, and does not extend this experiment itself
+    # 2. check that the folder has settings, and that they do not extend this experiment in turn
     descendants = [*descendants, folder.resolve()]
     base_folder = folder.resolve() / base_name
     if not (base_folder / CONFIG_FILE).is_file():
@@ -187,7 +187,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     if base_folder.resolve() in descendants:
         raise UserError(f"{problem}, which extends this one in turn")
 
-    # 3. its layers, and this one without the key
+    # 3. the layers of the other experiment, then this layer without the key
     values = {key: value for key, value in layer.values.items() if key != EXTENDS}
     layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder, descendants)
     layers.append(Layer(layer.name, values))

@@ -186,7 +186,8 @@ def _open_archive(archive: Path) -> Iterator[IO[bytes]]:
         archive.open("rb") as stream,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):
-        yield cast(IO[bytes], _ObservedStream(stream, lambda data: progress.update(len(data))))
+        counted_stream = _ObservedStream(stream, lambda data: progress.update(len(data)))
+        yield cast(IO[bytes], counted_stream)
 
 
 def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -> list[str]:

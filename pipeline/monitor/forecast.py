@@ -60,7 +60,7 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     run = state.run
     entry = models[run.model]
 
-    # 1. the update at which it starts: 0, or the last one of the run that it continues
+    # 1. the update at which the training starts: 0, or the last update of the run that it continues
     start_update = 0
     if run.base:
         base = states[run.base]
@@ -83,7 +83,7 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
         if updates_per_second:
             return TrainingTime(name, updates, 3600 * updates_per_second, MEASURED_RATE)
 
-    # 4. without such a rate: the one in the settings, if they have any
+    # 4. otherwise the rate in the settings, if there is one
     configured_rate = states.config.resources.updates_per_hour.get(entry.model_type)
     return TrainingTime(name, updates, configured_rate, CONFIGURED_RATE if configured_rate else "")
 

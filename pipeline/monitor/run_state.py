@@ -44,6 +44,7 @@ class RunStates:
         return self._states[name]
 
     def _read_state(self, run: Run) -> RunState:
+        """Read the state of a run from the store or, if the store has nothing of it, from the experiment's models."""
         experiment = self.experiment
         model = experiment.find_expected_model(run.name)
         folder, finished_model = None, None

@@ -66,6 +66,7 @@ class ParallelText:
         return [file for file in self.files if is_spreadsheet(file, columns)]
 
     def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
+        """Yield the pairs of two files. If their numbers of lines differ, the error says where a line may be missing."""
         # each line is one cell
         source_lines = (cells[0] for cells in self._read_cells(self.source, progress))
         target_lines = (cells[0] for cells in self._read_cells(target, progress))
@@ -80,6 +81,7 @@ class ParallelText:
             raise UserError(f"{error}{location}") from None
 
     def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
+        """Yield the pairs of one file, with a tab between both sides of a line."""
         for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
             if len(cells) != 2:
                 problem = f"found {len(cells) - 1} tabs, expected source, tab, target"

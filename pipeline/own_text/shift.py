@@ -51,7 +51,7 @@ class PairLengths:
 
     def find_shift(self) -> Shift | None:
         """Return the first shift of the text, or None if there is none."""
-        # Of logarithms, because a translation that is always 10% longer then differs by a constant.
+        # Compare logarithms of the lengths: if a translation is always 10% longer, they differ by a constant.
         source = np.log1p(np.array(self.source, dtype=np.float64))
         target = np.log1p(np.array(self.target, dtype=np.float64))
 

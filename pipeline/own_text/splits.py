@@ -257,10 +257,11 @@ def _looks_like_heading(tokens: Sequence[str], word_counts: Counter[str]) -> boo
 
 
 def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> None:
+    """Raise a UserError if a text has too few pairs. If they suffice for fine-tuning, the error says this."""
     if pairs < min_pairs:
-        remedy = (
-            "; fewer can fine-tune a trained model (--init-from)" if pairs >= MIN_FINE_TUNING_PAIRS else ""
-        )
+        remedy = ""
+        if pairs >= MIN_FINE_TUNING_PAIRS:
+            remedy = "; fewer can fine-tune a trained model (--init-from)"
         raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {min_pairs:,}{remedy}")
 
 
