@@ -66,7 +66,7 @@ class ParallelText:
         return [file for file in self.files if is_spreadsheet(file, columns)]
 
     def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        """Yield the pairs of two files. If their numbers of lines differ, the error says where a line may be missing."""
+        """Yield the pairs of two files. If one has more lines, the error says where a line may be missing."""
         # each line is one cell
         source_lines = (cells[0] for cells in self._read_cells(self.source, progress))
         target_lines = (cells[0] for cells in self._read_cells(target, progress))
