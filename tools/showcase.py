@@ -88,7 +88,7 @@ def run_lecture() -> None:
 
 
 def make_frames(*models: nmt.Model) -> Iterator[list[Block]]:
-    """Yield the blocks of each frame: the sentence, its translation with attention, and the one without."""
+    """Yield the blocks of each frame: the sentence, and its translations with attention and without."""
     headings = (Word("with attention", BLUE), Word("one vector for the whole sentence", ORANGE))
     for count in range(1, len(CLAUSES) + 1):
         english_clauses, french_clauses = zip(*CLAUSES[:count], strict=True)

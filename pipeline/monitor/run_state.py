@@ -51,7 +51,7 @@ class RunStates:
         if model:
             store = TrainingStore(experiment.store, experiment.shared_stores)
             finished_model = store.find_model(model.key)
-            # the last existing folder is the best match: it may be only for trainings that end at the same update
+            # trainings with different ends share the first folder; the second, if it exists, is only for this end
             for state_folder in store.find_state_folders(run.name, model.training_inputs, model.settings):
                 if state_folder.is_dir():
                     folder = state_folder

@@ -192,6 +192,7 @@ def write_experiment(
         raise UserError(
             f"{config_file}: there is an experiment already; name a different folder, or remove this file"
         )
+
     # 1. the languages: of the trained model, or of the codes or files
     initial_model = InitialModel.read(init_from) if init_from else None
     if initial_model:
@@ -468,7 +469,7 @@ def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, 
 
 
 def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
-    """Return the blocks `vocabulary` and `tokenization`, the latter only if it has keys."""
+    """Return the block `vocabulary` and, if it has keys, the block `tokenization`."""
     blocks: dict[str, Any] = {}
     tokenization: dict[str, Any] = {}
     if proposal.subwords:
