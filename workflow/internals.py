@@ -6,7 +6,7 @@ calls each function in a running Snakemake.
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,10 +45,9 @@ def get_config_files(workflow: Any) -> list[Path]:
     return list(workflow.config_settings.configfiles)
 
 
-def get_config_pairs(workflow: Any) -> Mapping[str, Any]:
+def get_config_pairs(workflow: Any) -> dict[str, Any]:
     """Return the pairs after `--config`."""
-    pairs: Mapping[str, Any] = workflow.config_settings.config
-    return pairs
+    return dict(workflow.config_settings.config)
 
 
 def count_cores(workflow: Any) -> int:

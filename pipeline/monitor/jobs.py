@@ -68,9 +68,9 @@ class JobList:
     @property
     def corpora_to_extract(self) -> list[str]:
         """The corpora whose raw text Snakemake will extract, perhaps once more."""
-        prefix = "extract_"
-        rules = [job.rule for job in self.pending_jobs]
-        return [rule.removeprefix(prefix) for rule in rules if rule.startswith(prefix)]
+        # the rules are called extract_CORPUS
+        rules = [job.rule for job in self.pending_jobs if job.rule.startswith("extract_")]
+        return [rule.removeprefix("extract_") for rule in rules]
 
     @property
     def archives_to_download(self) -> list[str]:

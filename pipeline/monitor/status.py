@@ -201,10 +201,7 @@ def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
     for state_folder in sorted((states.experiment.store / "trainings").glob("*")):
         if state_folder in used_folders:
             continue
-        size = 0
-        for path in state_folder.rglob("*"):
-            if path.is_file():
-                size += path.stat().st_size
+        size = sum(path.stat().st_size for path in state_folder.rglob("*") if path.is_file())
         yield f"{state_folder}: not used by these settings, {size / 1e6:,.0f} MB"
 
 

@@ -12,12 +12,12 @@ from pipeline.moses.text import is_selected
 from pipeline.preparation import SideFiles
 
 
-def write_pairs(table: Path, held_out: int, train: SideFiles, dev: SideFiles) -> tuple[int, int]:
+def write_pairs(table: Path, max_dev_pairs: int, train: SideFiles, dev: SideFiles) -> tuple[int, int]:
     """Write each pair of a table once, whatever its frequency in the text, as training and development text.
 
     Args:
         table: the phrase table.
-        held_out: number of development pairs, spread over the table; at most half of it.
+        max_dev_pairs: number of development pairs, which are spread over the table; at most half of the table.
         train: source and target side of the training text.
         dev: source and target side of the development text.
 
@@ -25,7 +25,7 @@ def write_pairs(table: Path, held_out: int, train: SideFiles, dev: SideFiles) ->
         The numbers of training and development pairs.
     """
     total = sum(1 for _ in read_entries(table))
-    dev_total = min(held_out, total // 2)
+    dev_total = min(max_dev_pairs, total // 2)
     with ExitStack() as files:
         train_writers = [files.enter_context(write_lines(path)) for path in train]
         dev_writers = [files.enter_context(write_lines(path)) for path in dev]

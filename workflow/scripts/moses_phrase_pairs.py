@@ -5,7 +5,7 @@ from job import job
 with job(snakemake) as (inputs, outputs):
     from pipeline.moses.phrase_pairs import write_pairs
 
-    train_pairs, dev_pairs = write_pairs(
-        inputs.table, held_out=1000, train=tuple(outputs.train), dev=tuple(outputs.dev)
+    train_count, dev_count = write_pairs(
+        inputs.table, max_dev_pairs=1000, train=tuple(outputs.train), dev=tuple(outputs.dev)
     )
-    print(f"{train_pairs:,} pairs; {dev_pairs:,} held out")
+    print(f"{train_count:,} pairs; {dev_count:,} held out")

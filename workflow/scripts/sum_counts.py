@@ -7,10 +7,9 @@ with job(snakemake) as (inputs, outputs):
     from nmt.io.files import write_json
     from pipeline.results.corpora import CorpusFiles, sum_corpus_counts
 
+    settings = snakemake.params.settings
     vocabularies = [Vocabulary.read(inputs.source_vocabulary), Vocabulary.read(inputs.target_vocabulary)]
     counts = []
-    for corpus in snakemake.params.settings["corpora"]:
-        counts.append(
-            sum_corpus_counts(CorpusFiles(**corpus), snakemake.params.settings["languages"], vocabularies)
-        )
+    for corpus in settings["corpora"]:
+        counts.append(sum_corpus_counts(CorpusFiles(**corpus), settings["languages"], vocabularies))
     write_json(outputs.counts, counts)
