@@ -72,10 +72,9 @@ def write_caption(name: str, caption: str) -> None:
 
 
 def take_run_lock(folder: Path = Path()) -> int | None:
-    """Lock an experiment until this process and its children end.
+    """Lock an experiment until this process ends, or closes the descriptor that is returned.
 
-    Returns:
-        The descriptor of the lock file, which children inherit; None if another process has the lock.
+    Returns None if another process has the lock.
     """
     path = folder / RUN_LOCK
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but
 from workflow.cluster import PROGRAMS, put_wrappers_first
+from workflow.records import take_run_lock
 
 PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
@@ -214,25 +215,34 @@ def test_accepted_job_is_not_submitted_twice(slurm: FakeSlurm, tmp_path: Path, f
     assert comment.split()[0] == RUN
 
 
-def test_head_is_resubmitted_with_its_options(slurm: FakeSlurm, tmp_path: Path) -> None:
+def test_head_waits_for_an_earlier_one_and_is_resubmitted_with_its_options(
+    slurm: FakeSlurm, tmp_path: Path
+) -> None:
     slurm.add("sbatch", 'printf "%s\\n" "$@" > sent')
     slurm.add("scontrol", "exit 1")
     slurm.add("squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "run.py").write_text(
-        "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)", encoding="utf-8"
+        "import pathlib, time\nfrom workflow.records import take_run_lock\n"
+        "if take_run_lock() is not None:\n    pathlib.Path('begun').touch()\n    time.sleep(60)\n",
+        encoding="utf-8",
     )
+    earlier_lock = take_run_lock(tmp_path)
+    assert earlier_lock is not None
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.symlink_to(sys.executable)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     slurm.environment |= {
         "SLURM_JOB_ID": "9",
         "SLURM_SUBMIT_DIR": str(tmp_path),
         "SLURM_JOB_PARTITION": "cpu",
     }
-    slurm.environment |= {"SLURM_JOB_ACCOUNT": "us", "SLURM_JOB_QOS": "long"}
+    slurm.environment |= {"SLURM_JOB_ACCOUNT": "us", "SLURM_JOB_QOS": "long", "PYTHONPATH": str(ROOT)}
     command = ["bash", str(PROGRAMS.parent / "head.sbatch"), ".", "--jobs", "3"]
     head = subprocess.Popen(command, env=slurm.environment, start_new_session=True)
+    time.sleep(3)  # a head that did not wait would begin now, and end since it cannot take the lock
+    os.close(earlier_lock)
     wait_for((tmp_path / "begun").exists)
     head.send_signal(signal.SIGUSR1)
     assert head.wait(timeout=120) != 0
