@@ -34,17 +34,17 @@ class UserError(Exception):
         return "\n".join(printable(str(problem)) for problem in self.args)
 
 
-RECURRING_ERROR_END = "; tried again, it would end the same"
+PERMANENT_ERROR_END = "; tried again, it would end the same"
 
 
-class RecurringError(UserError):
+class PermanentError(UserError):
     """An error that would occur again if the job were repeated.
 
-    So a cluster need not repeat the job: workflow/failures.py finds `RECURRING_ERROR_END` in the job's log.
+    So a cluster need not repeat the job: workflow/failures.py finds `PERMANENT_ERROR_END` in the job's log.
     """
 
     def __str__(self) -> str:
-        return super().__str__() + RECURRING_ERROR_END
+        return super().__str__() + PERMANENT_ERROR_END
 
 
 def convert_os_error(error: OSError, path: str | Path | None = None) -> UserError:

@@ -9,7 +9,7 @@ from typing import Any
 from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from nmt.errors import RECURRING_ERROR_END
+from nmt.errors import PERMANENT_ERROR_END
 from workflow import internals
 
 STATES = {
@@ -62,18 +62,18 @@ class FailureFilter(logging.Filter):
 
         # 2. the next attempt, if there is one
         job = internals.find_job(self._workflow, fields["jobid"])
-        if refusal or self._has_recurring_error(fields["log"]):
+        if refusal or self._has_permanent_error(fields["log"]):
             internals.give_up(job)
         fields["next_attempt"] = None
         if job.restart_times >= job.attempt:
             fields["next_attempt"] = f"{job.attempt + 1} of {job.restart_times + 1}"
 
-    def _has_recurring_error(self, logs: list[str]) -> bool:
+    def _has_permanent_error(self, logs: list[str]) -> bool:
         """Return whether a log of this call of Snakemake ends with an error that a repetition would meet again."""
         for log in map(Path, logs):
             if log.is_file() and log.stat().st_mtime >= self._start_time:
                 lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-                if any(line.endswith(RECURRING_ERROR_END) for line in lines):
+                if any(line.endswith(PERMANENT_ERROR_END) for line in lines):
                     return True
         return False
 

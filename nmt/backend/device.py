@@ -18,7 +18,7 @@ import click
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.errors import RecurringError, UserError
+from nmt.errors import PermanentError, UserError
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
 MAX_THRESHOLD = 2**31 - 1
@@ -81,7 +81,7 @@ def _check_gpu() -> None:
         ) from None
 
 
-def find_out_of_memory_error(error: BaseException, work: str) -> RecurringError | None:
+def find_out_of_memory_error(error: BaseException, work: str) -> PermanentError | None:
     """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
     If the memory becomes full while a CUDA graph is captured, the end of the capture raises another error, which hides
@@ -94,7 +94,7 @@ def find_out_of_memory_error(error: BaseException, work: str) -> RecurringError 
     if is_out_of_memory:
         # PyTorch's message goes on with "Of the allocated memory 1.2 GiB is allocated by PyTorch, and ..."
         reason = _first_line(error).partition(" Of the allocated")[0]
-        return RecurringError(
+        return PermanentError(
             f"{work}: out of memory: {reason}; lower the batch size, or training.cuda_graph_max_words of a training on "
             f"a GPU, or use a device with more (docs/gpu.md#memory)"
         )

@@ -62,7 +62,7 @@ def has_gpu_evidence() -> bool:
     visible_gpus = os.environ.get(VISIBLE_VARIABLE)
     if visible_gpus is not None and not parse_gpu_list(visible_gpus):
         return False
-    device_files = [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]  # dxg: a GPU under Windows' Linux
+    device_files = [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]  # dxg: a GPU under WSL, Linux on Windows
     return any(_can_open(file) for file in device_files)
 
 

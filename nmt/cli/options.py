@@ -215,6 +215,7 @@ def parse_settings(
     location = "--settings" if is_json else value
     text = value.encode() if is_json else read_file(value)
     if complete is not None:
+        # `complete` raises one of these errors if the JSON is no object
         with errors_as_user_error(location, AttributeError, TypeError, remedy="expected a JSON object"):
             text = json.dumps(complete(json.loads(text))).encode()
     return parse_json_settings(schema, text, location)

@@ -125,7 +125,7 @@ def _check_whole_words(word_counts: Sequence[tuple[str, int]]) -> None:
     if 20 * unit_count > sum(count for _, count in word_counts):
         raise UserError(
             f"vocabulary: the text consists of units already, such as {unit_counts[0][0]!r}; learn units from text "
-            "that is not cut, or make a vocabulary of words (without --subwords, make's UNITS)"
+            "that is not cut, or make a vocabulary of words (leave out --subwords; with make, UNITS)"
         )
 
 

@@ -84,11 +84,11 @@ class Tokenizer:
         """Return the tokens of a word. Each neighbour is a word of one token, or "" at an end of the line."""
         if self._moses.is_one_token(word):
             return word
-        tokens = self._tokenize_text(f"{previous_word} {word} {next_word}".strip())
+        text = self._tokenize_text(f"{previous_word} {word} {next_word}".strip())
         # cut off the neighbours: "A end . a" -> "end ."
         start = len(previous_word) + 1 if previous_word else 0
-        end = len(tokens) - len(next_word) - 1 if next_word else len(tokens)
-        return tokens[start:end]
+        end = len(text) - len(next_word) - 1 if next_word else len(text)
+        return text[start:end]
 
     def _tokenize_text(self, text: str) -> str:
         """Return Moses' tokens of a text with single spaces between."""

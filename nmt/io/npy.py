@@ -37,6 +37,6 @@ def map_array(path: str | Path, *dtypes: Any) -> Array:
     if array.dtype not in dtypes:
         expected_types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
         raise UserError(f"{path}: holds {array.dtype}, expected {expected_types}; make it again")
-    # Return a plain array, since each slice of a np.memmap takes microseconds.
+    # Return a plain array: slicing a np.memmap is several times slower.
     plain_array: Array = array.view(np.ndarray)
     return plain_array

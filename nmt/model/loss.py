@@ -70,10 +70,10 @@ class SummedNLL(torch.autograd.Function):
 
 
 def replace_logits_by_gradient_fused_(
-    logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
+    logits: Tensor, bias: Tensor, words: Tensor, mask: Tensor | None
 ) -> Tensor:
     """Compute the same as `replace_logits_by_gradient_`, in a form for torch.compile: few passes over the logits."""
-    scores = logits + b
+    scores = logits + bias
     log_sum = scores.logsumexp(dim=1, keepdim=True)
     cost = log_sum - scores.gather(1, words)
     one_hot = torch.arange(scores.shape[1], device=scores.device) == words
@@ -85,7 +85,7 @@ def replace_logits_by_gradient_fused_(
 
 
 @fusible(fused=replace_logits_by_gradient_fused_, dynamic_dims={"logits": 0, "words": 0, "mask": 0})
-def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+def replace_logits_by_gradient_(logits: Tensor, bias: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Replace logits without bias (P, V) by their gradient, softmax - one-hot, and return the cost, a scalar.
 
     words, mask: (P, 1); see `SummedNLL.forward`.
@@ -97,7 +97,7 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
     for start in range(0, len(logits), rows_per_block):
         block = slice(start, start + rows_per_block)
         values, block_words = logits[block], words[block]
-        log_probs = torch.log_softmax(values.add_(b), dim=1, out=buffer[: len(values)])
+        log_probs = torch.log_softmax(values.add_(bias), dim=1, out=buffer[: len(values)])
         word_log_probs = log_probs.gather(1, block_words)
 
         # The gradient is softmax - one-hot, so add -1 at each word: a number, since a GPU would sort the indices first

@@ -47,7 +47,7 @@ _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Draw the figures of the block in the project's style, not in the user's. Then print letters that no font has."""
+    """Draw the figures of the block in the project's style, not in the user's. Then name letters that no font has."""
     with (
         style.context(["default", _STYLE | {"font.family": _list_font_names()}]),
         warnings.catch_warnings(record=True) as caught_warnings,

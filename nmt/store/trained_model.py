@@ -114,8 +114,8 @@ def load_model(
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
 
-    # 2. build the model without memory for its weights, since damaged settings may name any size, and put the weights
-    # that were read into it
+    # 2. build the model without memory for its weights, since damaged settings may ask for any size; then give it the
+    # weights of the file
     try:
         with torch.device("meta"):
             vocabulary_sizes = len(source_vocabulary), len(target_vocabulary)

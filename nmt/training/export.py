@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from nmt.backend.device import device_name
-from nmt.errors import RecurringError
+from nmt.errors import PermanentError
 from nmt.io.files import copy_file, sha256, write_json
 from nmt.io.system import describe_environment
 from nmt.store.model_folder import (
@@ -70,7 +70,7 @@ def check_has_learnt(trainer: Trainer, dev_nll: float) -> None:
     """Raise a UserError if the weights are much worse than random words, since the training has diverged."""
     random_nll = trainer.compute_random_nll()
     if not dev_nll <= MAX_TIMES_RANDOM * random_nll:  # also if it is not a number
-        raise RecurringError(
+        raise PermanentError(
             f"{trainer.state_folder}: the training has diverged: its development NLL is {dev_nll:.4g}; random "
             f"words have {random_nll:.4g}. Lower training.learning_rate or training.clip_norm"
         )

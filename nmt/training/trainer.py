@@ -28,7 +28,7 @@ from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.meta import data_checksums
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import RecurringError, UserError
+from nmt.errors import PermanentError, UserError
 from nmt.io.messages import print_warning
 from nmt.io.progress import Progress
 from nmt.model import model_types
@@ -237,7 +237,7 @@ class Trainer:
         model_keys = frozenset({"base", "data.initial_weights"})
         changes = describe_differences(base_inputs, self.training_inputs, ignore=model_keys)
         if changes:
-            raise RecurringError(
+            raise PermanentError(
                 f"{final_state}: {changes}; a training continues with the settings and text of its base"
             )
         self._restore(checkpoint)
@@ -248,13 +248,13 @@ class Trainer:
         self.counters.most_reached_at = 0
 
     def _check_same_training(self, checkpoint: Checkpoint) -> None:
-        """Raise a RecurringError if a checkpoint in the state folder is of a different training.
+        """Raise a PermanentError if a checkpoint in the state folder is of a different training.
 
         The "facts" of its record are the settings and the text of that training.
         """
         changes = describe_differences(checkpoint.record["facts"], self.training_inputs)
         if changes:
-            raise RecurringError(
+            raise PermanentError(
                 f"{self.state_folder}: its checkpoints are of a different training ({changes}); delete or rename that "
                 f"folder to start again"
             )
@@ -378,7 +378,7 @@ class Trainer:
 
         update = self.counters.update
         self._record({"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds})
-        raise RecurringError(
+        raise PermanentError(
             f"{self.state_folder}: up to update {update}, {nonfinite_updates} gradients were not finite; the last "
             f"checkpoint is from before them. Lower training.learning_rate, check the data, or continue as the authors "
             f"did with training.not_finite: groundhog"
@@ -524,7 +524,7 @@ class Trainer:
             return
         path = best_weights_path(self.state_folder, counters.best_update)
         if load_metadata(path).get("training") != self.training_key:
-            raise RecurringError(
+            raise PermanentError(
                 f"{path}: the best weights of a different training; delete or rename its folder to start again"
             )
         self.model.load_state_dict(load_tensors(path))

@@ -109,6 +109,7 @@ class Updater:
     def _compute_gradients(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL, a scalar."""
         self.optimizer.zero_grad()
+        # On a GPU, CUDA graphs need shapes that do not depend on the number of words without padding.
         nll = self.model.total_nll(batch, include_padding=self.length_bucket is not None)
         cost = nll if self.training_settings.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]

@@ -89,7 +89,7 @@ def find_missing_files(config: Config) -> list[str]:
 
 
 def collect_named_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the user's files: own text, and results of other tools."""
+    """Return the keys and paths of the files that the settings name: text, an initial model, results of other tools."""
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
 

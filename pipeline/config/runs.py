@@ -128,7 +128,7 @@ def select_systems(config: Config) -> dict[str, System]:
 
 
 def select_text_only_systems(config: Config, set_name: str) -> list[str]:
-    """Return the systems that have only the text of their translations of a set, unlike runs and ensembles.
+    """Return the systems of which only the translations of a set are known, as text, but no model.
 
     They are Moses and, for the test set, the systems whose n-best lists are rescored. Moses' translations are made by
     this run, or the user gives a file of them for the test set (`artifacts.moses_translations`).

@@ -280,7 +280,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules cannot tokenize it: use subword units"
-                " (--subwords 8000, make's UNITS=8000), or tokenize it with a different tool (--tokenized)"
+                " (--subwords 8000; with make, UNITS=8000), or tokenize it with a different tool (--tokenized)"
             )
         elif code not in LANGUAGES:
             lines.append(describe_unknown_language(code))
@@ -303,7 +303,9 @@ def _describe_unknown_words(text: OwnText, vocabulary_sizes: tuple[int, int]) ->
         max_rate = max(max_rate, source_rate, target_rate)
     line = f"unknown words: {'; '.join(descriptions)}"
     if max_rate > 0.05:
-        line += ". With subword units, hardly any word would be unknown (--subwords 8000, make's UNITS=8000)"
+        line += (
+            ". With subword units, hardly any word would be unknown (--subwords 8000; with make, UNITS=8000)"
+        )
     return line
 
 

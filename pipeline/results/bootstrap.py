@@ -94,8 +94,8 @@ class SampledBleu:
     def resample(self, stream: int = 0) -> NDArray[np.float64]:
         """Return the mean score of runs drawn with replacement, for each sample, (samples,).
 
-        Runs are drawn by their rank on the sample, so that their order does not matter. A different stream of random
-        numbers draws different runs.
+        On each sample, the scores of the runs are sorted before some are drawn, so that the order of the runs does not
+        matter. A different stream of random numbers draws different runs.
         """
         generator = np.random.default_rng([self.bootstrap.sacrebleu_seed, stream])
         ranks = generator.integers(len(self.sample_scores), size=self.sample_scores.shape)

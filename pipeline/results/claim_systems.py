@@ -56,7 +56,7 @@ def find_model(role: ModelRole, config: Config) -> str | None:
         if has_type and is_continued == role.continued and has_order:
             models[name] = model
 
-    # 2. the first of them that has the limit and the depth
+    # 2. the first of them that has the limit and the depth; "shorter" and "longer" need two different limits
     limits = sorted({model.max_words for model in models.values()})
     if role.limit in ("shorter", "longer") and len(limits) == 1:
         return None

@@ -71,7 +71,10 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
 
 
 def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
-    """Make raw text, tokens and gold alignments of a corpus in a folder, which has the name of the corpus."""
+    """Make raw text, tokens and gold alignments of a corpus in a folder, which has the name of the corpus.
+
+    config: the settings of a package, which may come from somebody else.
+    """
     # if the checkout has a corpus of this name, the package must not redefine it
     name = folder.name
     checkout_config = load_config(find_layers(REPOSITORY))
@@ -79,17 +82,17 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
     languages = (config.languages.source, config.languages.target)
     raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
     counts = folder / "counts.json"
-    grammar = corpus.grammar
-    if grammar:
+    sample = corpus.grammar
+    if sample:
         # a package from somebody else may ask for a text without end
-        if grammar.pairs > MAX_PAIRS:
+        if sample.pairs > MAX_PAIRS:
             raise UserError(
-                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}; at most {MAX_PAIRS:,} are recreated"
+                f"corpora.{name}.grammar.pairs is {sample.pairs:,}; at most {MAX_PAIRS:,} are recreated"
             )
         write_corpus(
             config.grammar,
-            grammar.split,
-            grammar.pairs,
+            sample.split,
+            sample.pairs,
             sources=[raw_source],
             targets=[raw_target],
             alignments=[folder / "gold"],
@@ -103,7 +106,7 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
             # a package from somebody else must not name a file outside of the folder of archives
             is_inside = ".." not in PurePosixPath(path).parts
             if not (archives and path and is_inside and (archives / path).is_file()):
-                raise MissingArchiveError("give --archives, where its archive was downloaded to")
+                raise MissingArchiveError("give --archives, the folder to which its archive was downloaded")
             sides[side] = Side(archives / path, text.member, [output], text.md5)
         extract_corpus(sides, counts, corpus.pairs)
 

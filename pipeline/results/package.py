@@ -144,10 +144,11 @@ def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
 
 
 def list_files(folder: Path) -> tuple[set[str], list[str]]:
-    """Return the names of the plain files, and a line for each link, special file or file that is too large.
+    """Return the names of the plain files, and a line for each link and special file.
 
-    Links are not followed.
+    If there are none of these, the lines are about files that are too large. Links are not followed.
     """
+    # the path of a file in a thousand folders is too long for the system
     with errors_as_user_error(folder, remedy="expected fewer levels of folders"):
         paths = sorted(folder.rglob("*"))
     files = set()

@@ -184,7 +184,7 @@ def check_alignments(inputs: Inputs) -> Iterator[str]:
 
 
 def describe_unknown_code(inputs: Inputs) -> str:
-    """Return a line about trainings and translations whose code no commit has, or "" if there are none."""
+    """Return a line about trainings and translations made with uncommitted or unknown code, or "" if there are none."""
     training_codes = [summary["made_with"]["code"] for summary in chain(*inputs.summaries().values())]
     translation_codes = []
     for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from nmt.errors import RecurringError, UserError
+from nmt.errors import PermanentError, UserError
 from workflow.failures import FailureFilter, describe_state, find_refusal
 
 END = "For further error details see the cluster/cloud log and the log files of the involved rule(s)."
@@ -50,7 +50,7 @@ def test_reason_in_the_words_of_slurm() -> None:
     [
         (CANCELLED, None, "2 of 5"),
         (CANCELLED, UserError("disk full"), "2 of 5"),
-        (CANCELLED, RecurringError("out of memory"), None),
+        (CANCELLED, PermanentError("out of memory"), None),
         (REFUSED, None, None),
     ],
 )

@@ -37,6 +37,7 @@ if PLAYGROUND:
 rule report:
     """Write one page with the headline, figures, tables, settings and versions of the run."""
     input:
+        # the comparison of all systems is not a table for readers
         artifacts=[
             file
             for file in TABLES_AND_FIGURES

@@ -127,7 +127,7 @@ def _describe_variant(
 
     keys: the settings that the row shows.
     """
-    # 1. the settings; for readers without their group: architecture.step_order -> step_order
+    # 1. the settings; the cells for readers leave out the group: architecture.step_order -> step_order
     label = settings.label(variant.model)
     is_baseline = variant is baseline
     values = variant.settings

@@ -353,7 +353,7 @@ class LogHandler(LogHandlerBase):
 
     def _handle_event(self, record: logging.LogRecord, event: LogEvent | None) -> None:
         """Pass an event of a job on to `RunProgress`, or print a message."""
-        fields: dict[str, Any] = vars(record)
+        fields: dict[str, Any] = vars(record)  # in which JOB_FINISHED has job_id, and the other events jobid
         if event == LogEvent.RUN_INFO:
             # discard standard output (1): from here on only jobs write to it, and each has its log
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
