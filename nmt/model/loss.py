@@ -47,7 +47,7 @@ class SummedNLL(torch.autograd.Function):
             # the logits of the block, which then become their gradient: (P of the block, V)
             logits = backend.product(features[block], prepared_W)
             cost += replace_logits_by_gradient_(
-                logits=logits, b=b, words=words[block].unsqueeze(1), mask=block_mask, fuse=backend.fuse
+                logits=logits, bias=b, words=words[block].unsqueeze(1), mask=block_mask, fuse=backend.fuse
             )
 
             # back through features W + b; in 32 bits, `addmm_` adds the product to grad_W without a tensor for it
