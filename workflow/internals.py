@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 import snakemake.api
 import snakemake.workflow
 from snakemake.exceptions import LockException
 from snakemake.persistence.file import FilePersistence
+from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.settings.types import DeploymentMethod
 from snakemake_interface_common.exceptions import WorkflowError
 
@@ -128,6 +130,20 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
                 if key in default_resources:
                     resources[key] = default_resources[key]
             rule.resources = type(default_resources)(resources)  # a class of Snakemake
+
+
+def stop_without_deadlock() -> None:
+    """Let Snakemake take the signal TERM at any moment.
+
+    Its handler takes a lock. If the signal came while the interrupted code itself held this lock, as after the end of a
+    job, Snakemake would wait for ever. So the handler runs in a thread of its own.
+    """
+    handle_signal = JobScheduler.exit_gracefully
+
+    def start_thread(scheduler: JobScheduler, *arguments: Any) -> None:
+        Thread(target=handle_signal, args=(scheduler, *arguments)).start()
+
+    JobScheduler.exit_gracefully = start_thread
 
 
 def plan_without_writing() -> None:

@@ -6,11 +6,16 @@ from pathlib import Path
 from tests.running import ROOT, run
 
 SNAKEFILE = f"""
+import signal
 import sys
+import threading
+from types import SimpleNamespace
+from snakemake.scheduling.job_scheduler import JobScheduler
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from workflow import internals
 
+internals.stop_without_deadlock()
 internals.bind_folders(workflow, [Path("."), Path(".")])
 internals.limit_resource(workflow, "gpu", 1)
 internals.limit_resource(workflow, "licence", 1)
@@ -43,6 +48,15 @@ onstart:
     assert internals.get_status_command(workflow) is None
     assert not internals.submits_jobs(workflow) and not internals.is_submitted_job(workflow)
     assert not internals.uses_container(workflow)
+    # the handler of the signal TERM returns although the interrupted code holds the lock
+    assert signal.getsignal(signal.SIGTERM) == workflow.scheduler.exit_gracefully
+    scheduler = SimpleNamespace(_lock=threading.Lock(), _open_jobs=threading.Semaphore(0))
+    with scheduler._lock:
+        handler = threading.Thread(target=JobScheduler.exit_gracefully, args=(scheduler,), daemon=True)
+        handler.start()
+        handler.join(timeout=10)
+        assert not handler.is_alive()
+    assert scheduler._open_jobs.acquire(timeout=10) and scheduler._user_kill == "graceful"
     (job,) = workflow.dag.jobs
     assert internals.find_job(workflow, workflow.dag.jobid(job)) is job
     job.rule.restart_times = 7

@@ -70,6 +70,7 @@ except UserError as error:
 
 # Dry-runs, summaries and the like write nothing.
 internals.plan_without_writing()
+internals.stop_without_deadlock()
 
 # The folder of papers and captions as seen from an experiment of the checkout, so that a moved checkout repeats no
 # job.
