@@ -53,25 +53,14 @@ def make_sentence_table(
         UserError: no sentence has the requested length.
     """
     # 1. choose the sentences, among the sentences that the first model translated
-    sentences = []
+    all_sentences = []
     for set_name in paper_table.sets:
         for record in texts_by_set[set_name].translations[settings.table3_models[0]]:
-            sentences.append(Sentence(set_name, record.line, record.source))
+            all_sentences.append(Sentence(set_name, record.line, record.source))
     groups = [_complete_group(group, settings) for group in paper_table.groups]
-    chosen_indices = []
-    origins = []
-    for group in groups:
-        paper_indices, sampled_indices = _choose_sentences(sentences, group, settings.table3_seed)
-        chosen_indices += paper_indices + sampled_indices
-        if paper_indices:
-            origins.append(f"{len(paper_indices)} of the paper's own sentences")
-        if sampled_indices:
-            origins.append(
-                f"{len(sampled_indices)} drawn at random (seed {settings.table3_seed}) from those of "
-                f"{_format_lengths(group)}"
-            )
+    sentences, origins = _choose_groups(all_sentences, groups, settings.table3_seed)
     set_titles = " and the ".join(_SET_TITLES[name] for name in paper_table.sets)
-    if not chosen_indices:
+    if not sentences:
         raise UserError(
             f"no sentence of the {set_titles} set has {_format_lengths(groups[0])}; "
             "lower artifacts.table3_words or the paper's file"
@@ -83,8 +72,7 @@ def make_sentence_table(
     group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
-    for index in chosen_indices:
-        sentence = sentences[index]
+    for sentence in sentences:
         group_starts.append(len(records))
         texts = {SOURCE_ROW: detokenize_source(sentence.source)}
         targets = _collect_targets(sentence, texts_by_set[sentence.set_name], settings)
@@ -120,6 +108,24 @@ def make_sentence_table(
         notes=[note],
         html_cells=html_cells,
     )
+
+
+def _choose_groups(
+    sentences: Sequence[Sentence], groups: Sequence[SentenceGroup], seed: int
+) -> tuple[list[Sentence], list[str]]:
+    """Return the sentences of the groups, and for the note how many are the paper's, and how many were sampled."""
+    chosen_sentences = []
+    origins = []
+    for group in groups:
+        paper_indices, sampled_indices = _choose_sentences(sentences, group, seed)
+        chosen_sentences += [sentences[index] for index in paper_indices + sampled_indices]
+        if paper_indices:
+            origins.append(f"{len(paper_indices)} of the paper's own sentences")
+        if sampled_indices:
+            origins.append(
+                f"{len(sampled_indices)} drawn at random (seed {seed}) from those of {_format_lengths(group)}"
+            )
+    return chosen_sentences, origins
 
 
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
