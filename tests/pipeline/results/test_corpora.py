@@ -4,17 +4,13 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from nmt.data.vocabulary import WordVocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
-from pipeline.config.layers import find_layers, load_config
 from pipeline.preparation import StageCounts
-from pipeline.results.corpora import CorpusFiles, Counts, build_corpora_table, sum_corpus_counts
-from pipeline.results.papers import ReportedData, read_paper
+from pipeline.results.corpora import CorpusFiles, build_corpora_table, sum_corpus_counts
+from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import render_markdown
-from tests.running import PAPER, ROOT
 
 VOCABULARIES = (
     WordVocabulary([("the", 5), ("cat", 3), ("sat", 2)]),
@@ -38,10 +34,8 @@ def write_stage(folder: Path, corpus: str, shard: int, name: str, pairs: Any, **
     write_json(stage_folder / f"{shard}.counts.json", {"stage": counts.as_dict(name), **more})
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The counts of a training corpus of two shards and of a test corpus of one."""
-    folder = tmp_path_factory.mktemp("experiment") / "data"
+def write_counts(folder: Path) -> None:
+    """Write the counts of a training corpus of two shards and of a test corpus of one."""
     write_json(folder / "raw/tiny/counts.json", {"pairs": 4, "source_words": 10, "target_words": 9})
     for shard, clean in enumerate(({"kept": 2, "empty": 0}, {"kept": 1, "empty": 1})):
         clean = clean | {"pairs": 2, "kept_source_words": 4, "kept_target_words": 3, "source_words": 5}
@@ -51,20 +45,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_json(folder / "raw/exam/counts.json", {"pairs": 1, "source_words": 2, "target_words": 2})
     clean = {"pairs": 1, "kept": 1, "empty": 0, "kept_source_words": 2, "kept_target_words": 2}
     write_stage(folder, "exam", 0, "tokens", [("the cat", "le lit")], clean=clean)
-    return folder
 
 
-def sum_corpora(folder: Path) -> list[Counts]:
-    corpora = (
+def test_numbers_of_corpora_table(tmp_path: Path) -> None:
+    write_counts(tmp_path / "data")
+    tiny, exam = (
         CorpusFiles("tiny", "train", 2, ["tokens", "selected"]),
         CorpusFiles("exam", "test", 1, ["tokens"]),
     )
-    with chdir(folder.parent):
-        return [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in corpora]
-
-
-def test_numbers_of_corpora_table(data: Path) -> None:
-    corpora = sum_corpora(data)
+    with chdir(tmp_path):
+        corpora = [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in (tiny, exam)]
     paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
     table = build_corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
     rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
@@ -79,20 +69,3 @@ def test_numbers_of_corpora_table(data: Path) -> None:
     assert "| train | tiny | selected | 2 | 8 | 6 | 12.50% | 33.33% | 60 |" in page
     assert "tiny: removed pairs: empty 1; pairs that share a sentence with held-out text" in page
     assert "exam same both 1." in page
-
-
-def test_reported_words_of_paper(data: Path) -> None:
-    """The columns of docs/compared.md's table of Sec. 4.1, which was made of smaller archives."""
-    config = load_config(find_layers(PAPER))
-    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
-    (counts, _), names = sum_corpora(data), config.use.train
-    table = build_corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
-    assert config.artifacts.reported
-    assert list(table.display.columns)[3:] == [
-        *("Pairs", "Words, en", "Words, fr", "Unknown, en", "Unknown, fr"),
-        "Words, fr, reported",
-    ]
-    reported = {(row.corpus, row.stage): row.reported for row in table.data.itertuples()}
-    for stage, total in (("tokens", 850_000_000), ("selected", config.selection.target_words)):
-        assert reported["total", stage] == total
-        assert sum(reported[name, stage] for name in names) == pytest.approx(total, rel=0.001)

@@ -11,13 +11,8 @@ from nmt.evaluation.bleu import count_matches
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results import intervals
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
-from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
-from pipeline.results.tables.scores import Measurements, make_score_table
-from pipeline.results.tables.significance import COLUMNS, make_significance_table
-from pipeline.results.tables.writer import render_latex
-from tests.latex import assert_compiles
+from pipeline.results.tables.significance import make_significance_table
 from tests.report_settings import report_settings
-from tests.table_inputs import score, summary
 
 WORDS = [
     "le",
@@ -72,11 +67,6 @@ def compare(systems: Texts, samples: int, seed: int = 1, sentences: int = SENTEN
         texts[name] = [detokenize(run[:sentences]) for run in runs]
     column = intervals.ColumnTranslations(counts, texts, detokenize(references))
     return intervals.compare(column, Bootstrap(samples, seed))
-
-
-def compare_both(systems: Texts, samples: int) -> dict[str, Any]:
-    """Both columns of Table 1; the second one has the first half of the sentences."""
-    return {"all": compare(systems, samples), "no_unk": compare(systems, samples, sentences=SENTENCES // 2)}
 
 
 def find_pair(results: dict[str, Any], first: str, second: str) -> dict[str, Any]:
@@ -153,63 +143,6 @@ def test_comparison_without_samples_or_sentences() -> None:
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     nothing = compare(ONE_RUN, 10, sentences=0)
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    make_significance_table({"all": found, "no_unk": nothing}, settings())
-
-
-def settings(**changes: Any) -> ReportSettings:
-    labels = {model: model.capitalize() for model in ONE_RUN}
-    return ReportSettings.model_validate(report_settings(labels, reported=True) | changes)
-
-
-def test_table1_with_moses() -> None:
-    # 1. what the package says of three models and Moses, which has no seed
-    found = compare_both(WITH_MOSES, 100)
-    scores = {}
-    for model in WITH_MOSES:
-        bleu = [found[mode]["systems"][model]["bleu"] for mode in ("all", "no_unk")]
-        scores[model] = [score(model, None if model == "moses" else 1, *bleu)]
-    summaries = {model: [summary(model, 1, model_type="rnnsearch")] for model in ONE_RUN}
-    spec = ScoreTable(
-        kind="scores",
-        title="Table 1",
-        columns={"all": ScoreColumn(header="All"), "no_unk": ScoreColumn(header="No UNK°", mode="no_unk")},
-        reported={
-            "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),
-            "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
-        },
-    )
-    table = make_score_table(spec, "They", Measurements({"test": scores}, summaries, found), settings())
-
-    # 2. the form for programs
-    rows = {row["id"]: row for row in table.data.to_dict("records")}
-    good, moses = rows["good"], rows["moses"]
-    bleu_all = scores["good"][0]["bleu_all"]
-    assert good["bleu_all"] == f"{bleu_all:.2f}"
-    assert float(good["low_all"]) < bleu_all < float(good["high_all"])
-    assert good["difference_all"] == f"{float(good['bleu_all']) - 10:+.2f}"
-    assert good["difference_no_unk"].startswith("-")
-    assert (moses["bleu_all"], moses["difference_all"], moses["seeds"]) == ("100.00", "+66.70", None)
-
-    # 3. the form for readers
-    assert table.display.iloc[0, 8].startswith("−")
-    assert list(table.display.columns) == [
-        "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
-        "13a", "chrF",
-    ]  # fmt: skip
-    assert table.group_starts == [3]
-    assert_compiles(table1=render_latex(table))
-
-
-def test_significance_table() -> None:
-    table = make_significance_table(compare_both(ONE_RUN, 200), settings(bootstrap_samples=200))
-    rows = table.display.to_numpy().tolist()
-    assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
-    assert rows[0][3].endswith("(n.s.)")
-    # no sample of 200 contradicts: p is at most 1 / 201
-    assert rows[1][3] == "≤ 0.005"
-    # the bad model's BLEU less the good one's, in both forms
-    assert rows[1][2].startswith("−")
-    by_pair = table.data.set_index(["column", "model", "compared_with"])["difference"]
-    assert float(by_pair["all", "Bad", "Good"]) < 0
-    assert len(table.data) == 6 and set(table.data["sentences"]) == {SENTENCES, SENTENCES // 2}
-    assert list(table.data.columns) == COLUMNS and table.data["p"].between(0, 1).all()
+    settings = ReportSettings.model_validate(report_settings({"good": "Good"}))
+    rows = make_significance_table({"all": found, "no_unk": nothing}, settings).display.to_numpy().tolist()
+    assert rows[0][3:] == ["", "", ""]

@@ -1,10 +1,8 @@
 """The papers' numbers in workflow/papers, held against the papers."""
 
-import json
-from pathlib import Path
+import pytest
 
 from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, read_paper
-from tests.messages import refused
 
 
 def test_bahdanau_2015_tables() -> None:
@@ -80,18 +78,8 @@ def test_sutskever_2014_tables() -> None:
     assert [*sum(rescored.values(), ())] == [33.3, 34.54, 37.0, 35.61, 35.85, 36.5, 45]
 
 
-def test_reported_score_of_unknown_column_is_refused(tmp_path: Path) -> None:
-    reported = {"m": {"label": "M", "scores": {"other": 1}}}
-    table = {
-        "kind": "scores",
-        "title": "Table 1",
-        "columns": {"all": {"header": "All"}},
-        "reported": reported,
-    }
-    file = tmp_path / "p.yaml"
-    file.write_text(
-        json.dumps({"name": "They", "title": "T", "arxiv": "1", "tables": {"table1": table}}),
-        encoding="utf-8",
-    )
-    with refused():
-        read_paper(file)
+def test_training_words_of_bahdanau_2015() -> None:
+    words = read_paper(PAPERS_FOLDER / "bahdanau2015.yaml").data
+    assert (words.total, words.selected) == (850_000_000, 348_000_000)
+    for total, corpora in ((words.total, words.corpora), (words.selected, words.selected_corpora)):
+        assert sum(corpora.values()) == pytest.approx(total, rel=0.001)

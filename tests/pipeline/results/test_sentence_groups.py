@@ -14,25 +14,26 @@ from pipeline.results.sentence_groups import (
 )
 
 
-def sentence(source: int, is_right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:
+def sentence(source: int, is_right: bool, reference: int = 1) -> dict[str, Any]:
     """A sentence with these lengths, all or none of its n-grams right."""
     counts = BleuCounts([4, 3, 2, 1] if is_right else [0, 0, 0, 0], [4, 3, 2, 1], 4, 4)
-    lengths = {"source_length": source, "reference_length": reference, "source_unknown": unknown}
-    return lengths | vars(counts)
+    return {"source_length": source, "reference_length": reference, **vars(counts)}
 
 
-def test_window_covers_ten_lengths() -> None:
-    rows = [sentence(1, True), sentence(20, True)] * MIN_SENTENCES
-    points = bleu_by_length(rows, 10, 60)
-    assert [point.x for point in points] == list(range(1, 21))
-    assert [point.x for point in points if point.bleu == 100] == [*range(1, 7), *range(16, 21)]
-    assert points[9].bleu is None and points[9].sentence_count == 0
+def test_window_covers_ten_lengths_and_needs_ten_sentences() -> None:
+    rows = [sentence(1, True), sentence(20, True)] * MIN_SENTENCES + [sentence(40, True)] * (
+        MIN_SENTENCES - 1
+    )
+    points = bleu_by_length(rows, 10, 30)
+    assert [point.x for point in points] == list(range(1, 31)), "the axis ends at 30"
+    assert [point.x for point in points if point.bleu == 100] == [*range(1, 7), *range(16, 26)]
+    assert bleu_by_length(rows, 10, 60)[-1].bleu is None
 
 
 def test_window_is_a_corpus_not_a_mean_of_scores() -> None:
     rows = [sentence(10, True), sentence(11, False), sentence(12, False)] * MIN_SENTENCES
-    [point] = [point for point in bleu_by_length(rows, 10, 60) if point.x == 11]
-    assert point.sentence_count == 3 * MIN_SENTENCES
+    point = bleu_by_length(rows, 10, 60)[1]
+    assert (point.x, point.sentence_count) == (11, 3 * MIN_SENTENCES)
     assert point.bleu == pytest.approx(100 / 3, abs=1e-4)
 
 
@@ -56,26 +57,11 @@ def test_selection_by_length_includes_both_limits(length: Any, expected: list[in
     assert [index for index, row in enumerate(rows) if has_length(row, 4, 8, length)] == expected
 
 
-def test_windows_end_with_the_axis() -> None:
-    assert bleu_by_length([sentence(50, True), sentence(70, True)], 10, 60)[-1].x == 60
-
-
 def test_bleu_by_unknown_words() -> None:
-    rows = [
-        sentence(5, True),
-        sentence(5, False, unknown=1),
-        sentence(5, False, unknown=1),
-        sentence(5, True, unknown=4),
-    ]
-    rows *= MIN_SENTENCES
-    unknown_counts = [row["source_unknown"] for row in rows]
+    rows = [sentence(5, True), sentence(5, False), sentence(5, False), sentence(5, True)] * MIN_SENTENCES
+    unknown_counts = [0, 1, 1, 4] * MIN_SENTENCES
     points = bleu_by_unknown_words(rows, unknown_counts, 10, Bootstrap(0, 0))
-    assert [(point.x, point.sentence_count) for point in points] == [
-        (0, 10),
-        (1, 30),
-        (2, 30),
-        (3, 30),
-        (4, 40),
-    ]
+    counts = [(point.x, point.sentence_count) for point in points]
+    assert counts == [(0, 10), (1, 30), (2, 30), (3, 30), (4, 40)]
     assert [point.bleu for point in points] == pytest.approx([100, 100 / 3, 100 / 3, 100 / 3, 50], abs=1e-4)
     assert bleu_by_unknown_words(rows, unknown_counts, 2, Bootstrap(0, 0))[-1].x == 2

@@ -1,4 +1,7 @@
-"""What figures say of themselves, and that equal figures are equal bytes."""
+"""Tables with a paper's numbers, what figures say of themselves, and that equal figures are equal bytes.
+
+tests/tools/test_results_page.py compares all other tables with those of the packages in the repository.
+"""
 
 from pathlib import Path
 
@@ -6,7 +9,44 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from nmt.plots.style import save_figure
-from pipeline.results.tables_and_figures import describe_figure
+from pipeline.results.inputs import Inputs
+from pipeline.results.package import ReplicationPackage
+from pipeline.results.tables.writer import Table, render_latex
+from pipeline.results.tables_and_figures import describe_figure, make_table
+from tests.latex import assert_compiles
+from tests.running import ROOT
+
+
+def make_table_with_reported_numbers(name: str) -> Table:
+    """A table of the demo's package as a run of the paper makes it."""
+    folder = ROOT / "results" / "packages" / "demo"
+    inputs = Inputs(ReplicationPackage(folder), comparison_file=folder / "comparison.json")
+    vars(inputs)["settings"] = inputs.settings.model_copy(update={"reported": True})
+    return make_table(name, inputs)
+
+
+def test_reported_scores() -> None:
+    table = make_table_with_reported_numbers("table1")
+    assert list(table.display.columns) == [
+        "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
+        "13a", "chrF",
+    ]  # fmt: skip
+    rows = {row["id"]: row for row in table.data.to_dict("records")}
+    star, moses = rows["rnnsearch-50-star"], rows["moses"]
+    assert (star["reported_all"], star["reported_no_unk"]) == ("28.45", "36.15")
+    assert star["difference_all"] == f"{float(star['bleu_all']) - 28.45:+.2f}"
+    # the run has no Moses
+    assert (moses["model"], moses["reported_no_unk"]) == ("Moses", "35.63")
+    assert (moses["bleu_all"], moses["difference_all"], moses["seeds"]) == ("", "", None)
+    assert table.notes[-1].startswith("Reported: what Bahdanau et al. (2015) give in their Table 1")
+    assert_compiles(table1=render_latex(table))
+
+
+def test_reported_training() -> None:
+    table = make_table_with_reported_numbers("table2")
+    row = ["RNNencdec-30, reported", "846,000", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
+    assert list(table.display.loc[1]) == row
+    assert list(table.data.loc[0, ["reported_updates", "reported_dev_nll"]]) == ["846000", "53.0"]
 
 
 def make_figure() -> Figure:
@@ -17,7 +57,6 @@ def make_figure() -> Figure:
     curve_axes.plot([], [], label="nothing")
     curve_axes.set_ylabel("BLEU\nscore")
     bar_axes.bar([1, 2], [3, 4])
-    bar_axes.set_xlabel("Länge – words")
     return figure
 
 

@@ -62,16 +62,10 @@ def test_figure3_sentences_are_sampled() -> None:
     assert choice != choose_sentences(everything, known, (10, 20), seed=2)
 
 
-def test_paper_sentences_take_panels_b_to_d() -> None:
-    everything = [record(line, 12) for line in range(40)]
-    choice = choose_sentences(everything, everything[:20], (10, 20), 1, ["s30 s30", "s7 s7", "absent"])
-    assert [one.line for one in choice[1:3]] == [30, 7]
-    assert choice[3].line < 20
-    assert len({one.line for one in choice}) == 4
-
-
-def test_figure3_fills_up_with_other_sentences() -> None:
+@pytest.mark.parametrize(("openings", "lines"), [(["s3 s3", "absent"], [3, 0, 1]), ([], [0, 1])])
+def test_paper_sentences_come_first_and_others_fill_up(openings: list[str], lines: list[int]) -> None:
     known = [record(0, 12), record(1, 30)]
-    choice = choose_sentences([*known, record(2, 40), record(3, 50)], known, (10, 20), seed=1)
-    assert [one.line for one in choice[1:3]] == [0, 1]
+    everything = [*known, record(2, 40), record(3, 50)]
+    choice = choose_sentences(everything, known, (10, 20), seed=1, openings=openings)
+    assert [one.line for one in choice[1:]][: len(lines)] == lines
     assert sorted(one.line for one in choice) == [0, 1, 2, 3]

@@ -1,8 +1,8 @@
-"""LaTeX of tables: text of any kind is text, and the document of some tables compiles."""
+"""LaTeX of tables: text of any kind is text."""
 
 import pandas as pd
 
-from pipeline.results.tables.latex import make_document, make_tabular
+from pipeline.results.tables.latex import make_tabular
 from tests.latex import assert_compiles
 
 
@@ -43,15 +43,3 @@ def test_text_of_any_script_compiles() -> None:
     lines += ["Однажды " * 30, "東京" * 40, "ب" * 60]
     display = pd.DataFrame([["[1]", line] for line in lines], columns=["Sentence", "Text"])
     assert_compiles(table=make_tabular(display, "lp{12cm}", [1], lines))
-
-
-def test_document_has_a_page_per_table() -> None:
-    large = pd.DataFrame([["word " * 8] * 9] * 60, columns=list("abcdefghi"))
-    tables = {
-        "small": make_tabular(large.iloc[:1, :2], "ll", [], ["About small & more."]),
-        "large": make_tabular(large, "l" * 9, [], []),
-    }
-    text = make_document(tables)
-    assert text.index(r"\input{small}") < text.index(r"About small \& more.") < text.index(r"\clearpage")
-    assert text.index(r"\clearpage") < text.index(r"\input{large}")
-    assert_compiles(**tables)
