@@ -3,39 +3,22 @@
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from nmt.settings.base import Fraction, Identifier, Names, PositiveInt, Seed, Settings
 from nmt.settings.decoding import Average, Decoding
 
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
-
-def _refuse_braces(path: str) -> str:
-    """Return the path of a rule's file, in which Snakemake would take braces for wildcards."""
-    if "{" in path or "}" in path:
-        raise ValueError("expected no braces, which are Snakemake's wildcards: rename it")
-    return path
-
-
-FilePath = Annotated[str, Field(min_length=1), AfterValidator(_refuse_braces)]
-"""A path that becomes part of a rule's files."""
-
-
-def check_address(url: str) -> str:
-    """Return an address or the path of a folder unchanged.
-
-    Raises:
-        ValueError: it is not a valid address, such as http://[x/
-    """
-    urlsplit(url)  # for its error
-    return url
+FilePath = Annotated[str, Field(pattern=r"^[^{}]+$")]
+"""A path that becomes part of a rule's files, in which Snakemake would take braces for wildcards."""
+Split = Literal["train", "dev", "test"]
 
 
 class Source(Settings):
     """The address of a file, its size and its checksums."""
 
-    url: Annotated[str, Field(pattern=r"^(https?|file)://"), AfterValidator(check_address)]
+    url: Annotated[str, Field(pattern=r"^(https?|file)://[^\[\]]*$")]
     """Official address."""
     path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")] = ""
     """Path under a mirror and under data/archives. "": the path in the address."""
@@ -103,7 +86,8 @@ class Member(Settings):
 
     @model_validator(mode="after")
     def _check_one_origin(self) -> Self:
-        if [self.archive, self.file].count(None) != 1:
+        has_archive, has_file = self.archive is not None, self.file is not None
+        if has_archive == has_file:
             raise ValueError("a side of a corpus is in either an `archive` or a `file`")
         return self
 
@@ -111,7 +95,7 @@ class Member(Settings):
 class GrammarCorpus(Settings):
     """A corpus that the project's own grammar writes."""
 
-    split: Literal["train", "dev", "test"]
+    split: Split
     """train, dev or test. No sentence is in two of them."""
     pairs: PositiveInt
     """Number of pairs."""

@@ -14,7 +14,6 @@ from nmt.settings.model_types import (
 from pipeline.config.runs import (
     MOSES,
     MOSES_WITH_RNNENC,
-    SEED_SUFFIX,
     collect_runs,
     get_seeds,
     name_run,
@@ -37,7 +36,6 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
-        _check_initial_weights,
         _check_grammar,
         _check_moses,
     )
@@ -72,37 +70,20 @@ def _find_unknown_names(config: Config) -> Iterator[Problem]:
 
 def _list_text_references(config: Config) -> Iterator[Reference]:
     """Yield the references to corpora and archives, and the reference to the model that scores phrases."""
-    selection, moses = config.selection, config.moses
-    names_of_corpora: dict[KeyPath, Iterable[str]] = {
-        ("use", "train"): config.use.train,
-        ("use", "dev"): config.use.dev,
-        ("use", "test"): config.use.test,
-    }
-    if selection.enabled:
-        names_of_corpora["selection", "in_domain"] = selection.in_domain
-    if moses.enabled:
-        names_of_corpora["moses", "lm_corpora"] = moses.lm_corpora
-    for key, names in names_of_corpora.items():
-        yield Reference(key, names, defined_in="`corpora`", known_names=config.corpora)
-
+    use, selection, moses = config.use, config.selection, config.moses
+    for part in ("train", "dev", "test"):
+        yield Reference(("use", part), getattr(use, part), "`corpora`", config.corpora)
     for corpus, entry in config.corpora.items():
         for name, side in entry.sides.items():
-            key = ("corpora", corpus, name, "archive")
-            yield Reference(key, [side.archive], defined_in="`archives`", known_names=config.archives)
+            yield Reference(
+                ("corpora", corpus, name, "archive"), [side.archive], "`archives`", config.archives
+            )
     if selection.enabled:
-        yield Reference(
-            key=("selection", "corpus_words"),
-            names=selection.corpus_words,
-            defined_in="`use.train`",
-            known_names=config.use.train,
-        )
+        yield Reference(("selection", "in_domain"), selection.in_domain, "`corpora`", config.corpora)
+        yield Reference(("selection", "corpus_words"), selection.corpus_words, "`use.train`", use.train)
     if moses.enabled:
-        yield Reference(
-            key=("moses", "phrase_model"),
-            names=[moses.phrase_model],
-            defined_in="`models`",
-            known_names=config.models,
-        )
+        yield Reference(("moses", "lm_corpora"), moses.lm_corpora, "`corpora`", config.corpora)
+        yield Reference(("moses", "phrase_model"), [moses.phrase_model], "`models`", config.models)
 
 
 class DisplayedModel(NamedTuple):
@@ -138,32 +119,24 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     """Yield the references to models, runs and systems."""
     use = config.use
     for key in ("models", "systems", "rescored"):
-        yield Reference(
-            key=("use", key),
-            names=getattr(use, key),
-            defined_in=f"`{key}`",
-            known_names=getattr(config, key),
-        )
+        yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
 
     # 1. models and systems that tables, figures and pages show
+    figure2_models = config.artifacts.figure2_models
+    known_systems = use.models + use.systems
     yield Reference(
-        key=("artifacts", "figure2_models"),
-        names=config.artifacts.figure2_models,
-        defined_in="`use.models` and `use.systems`",
-        known_names=use.models + use.systems,
+        ("artifacts", "figure2_models"), figure2_models, "`use.models` and `use.systems`", known_systems
     )
     for key_path, displayed_model, _ in _list_displayed_models(config):
-        yield Reference(key_path, [displayed_model], defined_in="`use.models`", known_names=use.models)
+        yield Reference(key_path, [displayed_model], "`use.models`", use.models)
 
     # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
     for name, model in config.models.items():
-        is_selected = name in use.models
-        yield Reference(
-            key=("models", name, "continue_from"),
-            names=[model.continue_from],
-            defined_in="`use.models`" if is_selected else "`models`",
-            known_names=use.models if is_selected else config.models,
-        )
+        key_path, base = ("models", name, "continue_from"), [model.continue_from]
+        if name in use.models:
+            yield Reference(key_path, base, "`use.models`", use.models)
+        else:
+            yield Reference(key_path, base, "`models`", config.models)
 
     # 3. runs that translate or rescore together, and the n-best lists that they rescore
     runs = []
@@ -174,18 +147,14 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     for name in use.systems:
         if name in config.systems:
             members = config.systems[name].members
-            yield Reference(("systems", name, "members"), members, defined_in=defined_in, known_names=runs)
+            yield Reference(("systems", name, "members"), members, defined_in, runs)
     for name in use.rescored:
         if name in config.rescored:
             entry = config.rescored[name]
-            members = entry.members or []
-            yield Reference(("rescored", name, "members"), members, defined_in=defined_in, known_names=runs)
-            yield Reference(
-                key=("rescored", name, "n_best_list"),
-                names=[entry.n_best_list],
-                defined_in="`n_best_lists`, the runs of `use.models`, and `use.systems`",
-                known_names=list(config.n_best_lists) + runs + use.systems,
-            )
+            yield Reference(("rescored", name, "members"), entry.members or [], defined_in, runs)
+            known_lists = [*config.n_best_lists, *runs, *use.systems]
+            key_path, lists = ("rescored", name, "n_best_list"), [entry.n_best_list]
+            yield Reference(key_path, lists, f"`n_best_lists`, {defined_in}, and `use.systems`", known_lists)
 
 
 # --- other checks -----------------------------------------------------------------------------------------------------
@@ -214,25 +183,13 @@ def _check_roles(config: Config) -> Iterator[Problem]:
 
 
 def _check_names(config: Config) -> Iterator[Problem]:
-    """Check that models, their runs, systems and the phrase-based systems all have different names."""
-    # 1. a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
-    use = config.use
-    for model in config.models:
-        if SEED_SUFFIX.search(model):
-            yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
-
-    # 2. names that are used twice
-    moses_names = {MOSES, MOSES_WITH_RNNENC}
-    system_names = moses_names | set(config.models) | set(collect_runs(config, use.models))
-    forbidden_names = {
-        "models": moses_names,
-        "systems": system_names,
-        "rescored": system_names | set(config.n_best_lists) | set(use.systems),
-    }
-    for block, forbidden in forbidden_names.items():
-        for name in getattr(use, block):
-            if name in forbidden:
+    """Check that systems have other names than the runs, the phrase-based systems and each other."""
+    names = {MOSES, MOSES_WITH_RNNENC, *collect_runs(config)}
+    for block, entries in (("systems", config.use.systems), ("rescored", config.use.rescored)):
+        for name in entries:
+            if name in names:
                 yield Problem((block, name), "another model or system has this name, expected a new one")
+            names.add(name)
 
 
 def _check_model_types(config: Config) -> Iterator[Problem]:
@@ -282,12 +239,6 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
-
-
-def _check_initial_weights(config: Config) -> Iterator[Problem]:
-    """Check that `init_from` and `pretrained` are not set together: pretrained models are not trained."""
-    if config.init_from and config.pretrained.models:
-        yield Problem(("init_from",), "expected null, because `pretrained` models are not trained")
 
 
 def _check_grammar(config: Config) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
 from nmt.settings.paper import PAPER
 from pipeline.config.consistency import find_contradictions
 from pipeline.config.schema import Config
-from pipeline.config.yaml_text import parse, parse_or_keep
+from pipeline.config.yaml_text import parse
 
 DEFAULTS = REPOSITORY / "workflow" / "defaults.yaml"
 CONFIG_FILE = "config.yaml"
@@ -140,12 +140,6 @@ def find_layers(
     if pairs:
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
 
-    # 3. only an experiment can extend another one; the layers of experiments no longer have the key
-    for layer in layers:
-        if EXTENDS in layer.values:
-            raise UserError(
-                f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can have this key"
-            )
     return layers
 
 
@@ -162,36 +156,26 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
     return [read_defaults(), *_resolve_extends(layer, directory)]
 
 
-def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:
+def _resolve_extends(layer: Layer, folder: Path) -> list[Layer]:
     """Return the layers of the experiments that a layer extends, then its own.
 
     Args:
         layer: the layer of an experiment's `config.yaml`.
         folder: the folder of that file.
-        descendants: folders of the experiments that extend this one.
     """
-    if EXTENDS not in layer.values:
+    values = dict(layer.values)
+    base_name = values.pop(EXTENDS, None)
+    if base_name is None:
         return [layer]
 
-    # 1. the folder of the other experiment
-    base_name = layer.values[EXTENDS]
-    problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
-    if not isinstance(base_name, str):
-        raise UserError(f"{problem}, expected an experiment's folder")
-
-    # 2. check that the folder has settings, and that they do not extend this experiment in turn
-    descendants = [*descendants, folder.resolve()]
-    base_folder = folder.resolve() / base_name
+    base_folder = folder.resolve() / str(base_name)
     if not (base_folder / CONFIG_FILE).is_file():
-        raise UserError(f"{problem}, where there is no {CONFIG_FILE}")
-    if base_folder.resolve() in descendants:
-        raise UserError(f"{problem}, which extends this one in turn")
+        problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
+        raise UserError(f"{problem}, expected a folder with {CONFIG_FILE}")
 
-    # 3. the layers of the other experiment, then this layer without the key
-    values = {key: value for key, value in layer.values.items() if key != EXTENDS}
-    layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder, descendants)
-    layers.append(Layer(layer.name, values))
-    return layers
+    # the layers of the other experiment, then this layer without the key
+    base_layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder)
+    return [*base_layers, Layer(layer.name, values)]
 
 
 def _parse_command_line(value: Any) -> Any:
@@ -200,8 +184,12 @@ def _parse_command_line(value: Any) -> Any:
         return {key: _parse_command_line(inner_value) for key, inner_value in value.items()}
     if isinstance(value, list | tuple):
         return [_parse_command_line(item) for item in value]
-    is_nonempty_text = isinstance(value, str) and value != ""
-    return parse_or_keep(value) if is_nonempty_text else value
+    if not isinstance(value, str) or value == "":
+        return value
+    try:
+        return parse(value)
+    except ValueError:  # a text that is not YAML
+        return value
 
 
 # --- merged settings --------------------------------------------------------------------------------------------------
@@ -253,17 +241,14 @@ def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     for section, blocks in SHARED_BLOCKS.items():
         entries = values.get(section)
         if isinstance(entries, Mapping):
-            completed[section] = dict(entries)
-            for name, entry in entries.items():
-                if isinstance(entry, Mapping):
-                    completed[section][name] = _fill_entry(entry, blocks, values)
+            completed[section] = {name: _fill_entry(entry, blocks, values) for name, entry in entries.items()}
     return completed
 
 
-def _fill_entry(
-    entry: Mapping[str, Any], block_names: Sequence[str], settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def _fill_entry(entry: Any, block_names: Sequence[str], settings: Mapping[str, Any]) -> Any:
     """Return a model or system whose blocks have their missing keys from the shared blocks in `settings`."""
+    if not isinstance(entry, Mapping):
+        return entry
     completed = dict(entry)
     for name in block_names:
         block, shared_block = entry.get(name, {}), settings.get(name)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from nmt.settings.base import (
     Gigabytes,
@@ -26,7 +26,6 @@ from pipeline.config.catalogue import (
     GrammarSettings,
     RescoredEntry,
     SystemEntry,
-    check_address,
 )
 from pipeline.config.moses import MosesSettings
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
@@ -98,7 +97,7 @@ class Config(Settings):
     """Codes of the languages, as Moses' tokenizer knows them (Sec. 4)."""
     use: Use
     """Names of the entries that this run uses. The other entries have no effect."""
-    mirrors: list[Annotated[str, AfterValidator(check_address)]]
+    mirrors: list[str]
     """Folders or URLs that hold the archives under their `path`, tried before the official addresses."""
     archives: dict[Identifier, Archive]
     """The files to download."""

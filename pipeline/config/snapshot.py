@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from nmt.settings.base import read_settings as read_settings
+from nmt.settings.base import read_settings
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import hide_secrets
 from pipeline.config.experiment import list_archives, list_corpora, list_lm_corpora

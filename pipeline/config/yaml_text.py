@@ -27,11 +27,3 @@ def parse(text: str) -> Any:
         position, problem = "", str(error)
     problem_line = " ".join(problem.split())
     raise ValueError(f"{position}not valid YAML: {shorten(problem_line, MAX_CHARACTERS)}")
-
-
-def parse_or_keep(text: str) -> Any:
-    """Return the value of a text in YAML, or the text itself if it is not YAML."""
-    try:
-        return parse(text)
-    except ValueError:
-        return text

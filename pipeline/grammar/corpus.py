@@ -8,15 +8,12 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
 
 from nmt.data.shards import ShardFiles
 from nmt.io.files import atomic_path, write_json
 from nmt.io.progress import Progress
-from pipeline.config.catalogue import GrammarSettings
+from pipeline.config.catalogue import GrammarSettings, Split
 from pipeline.grammar.grammar import Grammar, SentencePair
-
-Split = Literal["train", "dev", "test"]
 
 SPLIT_OF_HASH: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
 """The split of a sentence, by its hash modulo 16."""

@@ -42,11 +42,3 @@ def test_playground_models(tmp_path: Path) -> None:
     assert experiment.select_contrasted_models(other)[
         1
     ] == "grconv-30" and not experiment.select_playground_models(other)
-
-
-def test_what_a_corpus_is_for(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-    assert experiment.get_role(config, config.use.test[0]) == "test"
-    assert experiment.get_role(config, config.use.train[0]) == "train"
-    extra = paper(tmp_path, selection={"in_domain": ["newstest2011"]}, use={"dev": ["newstest2012"]})
-    assert experiment.get_role(extra, "newstest2011") == "in-domain"

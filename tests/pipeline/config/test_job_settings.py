@@ -1,5 +1,6 @@
 """Which settings decide which job."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,17 @@ def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: b
         for config in (paper(tmp_path), paper(tmp_path, **pairs))
     )
     assert (after != before) == decides
+
+
+def test_stamp_of_a_file_tells_an_older_one_apart(tmp_path: Path) -> None:
+    """Snakemake repeats no job if an older file takes the place of its input."""
+    file = tmp_path / "train.en"
+    stamps = []
+    for text in ("one", "two"):
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (1e9, 1e9))
+        stamps.append(job_settings.get_file_stamps([str(file)]))
+    assert stamps[0] != stamps[1]
 
 
 def test_cleaning_limits_training_text(tmp_path: Path) -> None:

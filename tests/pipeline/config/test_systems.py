@@ -52,14 +52,3 @@ def test_results_name_selected_systems_only(tmp_path: Path) -> None:
     assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [
         "moses"
     ]
-
-
-def test_published_settings_without_systems(tmp_path: Path) -> None:
-    """What was made before there were any is not made again."""
-    settings = paper(tmp_path, "")
-    for name in ("systems", "rescored", "n_best_lists"):
-        assert (
-            name not in get_published_settings(settings)
-            and name not in get_published_settings(settings)["use"]
-        )
-        assert name not in get_page_settings(settings)

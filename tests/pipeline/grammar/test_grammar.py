@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from nmt.io.text_files import read_lines, read_pairs
-from pipeline.config.catalogue import GrammarSettings
-from pipeline.grammar.corpus import Split, generate_pairs, split_of_sentence, write_corpus
-from pipeline.grammar.elision import contract_words
+from pipeline.config.catalogue import GrammarSettings, Split
+from pipeline.grammar.corpus import generate_pairs, split_of_sentence, write_corpus
 from pipeline.grammar.grammar import Grammar, SentencePair
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
@@ -32,29 +31,6 @@ def english_texts(pairs: Iterable[SentencePair]) -> list[str]:
 
 
 # --- French forms -------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("le homme", "l' homme"),
-        ("le héros", "le héros"),
-        ("de les amis", "des amis"),
-        ("à les reines", "aux reines"),
-        ("près de des arbres", "près d' arbres"),
-        ("sa image", "son image"),
-        ("si il", "s' il"),
-        ("si Alice", "si Alice"),
-        ("parce que elle ne a pas", "parce qu' elle n' a pas"),
-    ],
-)
-def test_elision_and_contraction(words: str, expected: str) -> None:
-    joined_words = contract_words([(word, ()) for word in words.split()])
-    assert " ".join(word for word, _ in joined_words) == expected
-
-
-def test_contraction_keeps_both_links() -> None:
-    assert contract_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
 
 
 # --- alignments and tokens ----------------------------------------------------
