@@ -78,14 +78,13 @@ def _parse_arguments() -> tuple[argparse.Namespace, list[str]]:
 def _check_options(options: Sequence[str]) -> list[str]:
     """Return options of Snakemake. The path after --report becomes absolute, since Snakemake changes the folder.
 
-    Raise a UserError for an option that Snakemake does not know, and for a file or profile that it cannot read.
+    Raise a UserError for an option that Snakemake does not know, and for a file that it cannot read.
     Snakemake's own messages are pages of usage, and do not name the file.
     """
     from snakemake.cli import get_argument_parser
 
     from nmt.errors import UserError
     from pipeline.config.layers import read_layer
-    from pipeline.monitor.preflight import check_profile
 
     usage = io.StringIO()
     try:
@@ -99,8 +98,6 @@ def _check_options(options: Sequence[str]) -> list[str]:
 
     for file in arguments.configfile or []:
         read_layer(file)
-    for profile in arguments.profile or []:
-        check_profile(profile)
     if arguments.report is None:
         return [*options]
 

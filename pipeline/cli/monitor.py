@@ -59,14 +59,12 @@ def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], pro
     run of Snakemake does the same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.config.layers import read_layer
-    from pipeline.monitor.preflight import check_profile, run_preflight
+    from pipeline.monitor.preflight import run_preflight
 
     # Read the files here, since Snakemake's own error would not name a faulty one.
     for file in files:
         read_layer(file)
 
-    if profile:
-        check_profile(profile)
     snakemake_options = ["--profile", profile] if profile else ["--cores", "1"]
     if files:
         snakemake_options.append("--configfile")

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 from nmt.backend import gpu_pool
 from nmt.environment import REPOSITORY, child_environment
-from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.messages import ERROR_START, WARNING_START
 from nmt.io.system import last_output_line
@@ -144,16 +143,6 @@ def _explain_new_training(states: RunStates, run: str) -> list[str]:
 
 def _format_bytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"
-
-
-def check_profile(profile: str) -> None:
-    """Raise a UserError if Snakemake finds no profile of this name."""
-    from snakemake.cli import get_profile_dir  # slow to import
-
-    if profile != "none" and get_profile_dir(profile) is None:
-        raise UserError(
-            f"--profile {profile}: no such profile; expected a folder with config.yaml, such as slurm"
-        )
 
 
 # --- as a command -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ nothing.
 """
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
@@ -18,11 +17,11 @@ from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import provenance_path, read_provenance
 from nmt.io import progress
 from nmt.io.locks import read_holder
-from nmt.io.progress import LOG_SECONDS, format_duration
+from nmt.io.progress import format_duration
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, RunStatus, count_planned_updates
-from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
+from pipeline.config.folder import RUN_SETTINGS
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs, format_run_label, get_labels
 from pipeline.config.schema import Config
@@ -135,7 +134,7 @@ def _find_checkpoint_update(state_folder: Path) -> int | None:
 
 
 def format_status_table(config: Config, folder: Path) -> str:
-    """Return the table of the trainings, and below it the attention, the hours left, notes and other jobs."""
+    """Return the table of the trainings, and below it the attention, the hours left and notes."""
     rows: list[tuple[str, ...]] = []
     finished_runs: list[str] = []
     unfinished_runs: list[str] = []
@@ -158,32 +157,31 @@ def format_status_table(config: Config, folder: Path) -> str:
     # the paragraphs in their order
     alignment = ("left", "left", "right", "right", "right", "right", "right")
     paragraphs = [str(folder), tabulate(rows, HEADER, disable_numparse=True, colalign=alignment)]
-    attention_table = _format_attention_table(config, folder, finished_runs)
+    attention_table = _format_attention_table(states, finished_runs)
     if attention_table:
         paragraphs.append(attention_table)
     if unfinished_runs:
         training_times = estimate_training_times(states, unfinished_runs)
         paragraphs.append(f"Left to train: {describe_training_times(states, training_times)}")
-    for lines in (notes, list(_describe_other_jobs(folder))):
-        if lines:
-            paragraphs.append("\n".join(lines))
+    if notes:
+        paragraphs.append("\n".join(notes))
 
     # A terminal would act on the control characters that a file of another user may have.
     lines = "\n\n".join(paragraphs).split("\n")
     return "\n".join(map(printable, lines))
 
 
-def _format_attention_table(config: Config, folder: Path, runs: Sequence[str]) -> str:
+def _format_attention_table(states: RunStates, runs: Sequence[str]) -> str:
     """Return a table of the attention of the runs that have translated the test set, or "" if none has attention."""
-    experiment = ExperimentFolder(config, folder)
+    labels = get_labels(states.config)
     rows: list[list[str]] = []
     for run in runs:
-        translations = experiment.translations("test", run, "all")
+        translations = states.experiment.translations("test", run, "all")
         if not provenance_path(translations).is_file():
             continue
         statistics = read_provenance(translations).get("attention")
         if statistics:
-            rows.append([format_run_label(run, get_labels(config)), *format_attention(statistics)])
+            rows.append([format_run_label(run, labels), *format_attention(statistics)])
     if not rows:
         return ""
     headers = ("Attention", *ATTENTION_HEADERS.values())
@@ -225,25 +223,3 @@ def _format_dev_score(score: DevScore | None) -> str:
     if score is None:
         return ""
     return f"BLEU {score.bleu:.2f}" if score.bleu is not None else f"{score.nll:.2f}"
-
-
-def _describe_other_jobs(folder: Path) -> Iterator[str]:
-    """Yield a line for each job other than training that is running, or whose last attempt failed."""
-    suffix = ".progress.json"  # of logs/STAGE/NAME.progress.json
-    for path in sorted((folder / "logs").glob(f"**/*{suffix}")):
-        stage, name = path.parent.name, path.name.removesuffix(suffix)
-        job_progress = progress.read_progress(path)
-        if stage == "train" or job_progress is None:
-            continue
-        if job_progress.error:
-            yield f"{stage} {name}: failed: {job_progress.error}"
-            continue
-
-        # a running job writes this file regularly; a killed one does not
-        seconds_since_write = time.time() - path.stat().st_mtime
-        if job_progress.count == job_progress.total or seconds_since_write >= 3 * LOG_SECONDS:
-            continue
-        percentage = ""
-        if job_progress.total:
-            percentage = f"{job_progress.count / job_progress.total:.0%}, "
-        yield f"{stage} {name}: {percentage}{job_progress.count:,} {job_progress.unit}"

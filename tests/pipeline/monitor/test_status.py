@@ -88,19 +88,6 @@ def test_training_on_another_machine(tmp_path: Path) -> None:
     assert read_status(config, tmp_path).state == "silent"
 
 
-def test_other_jobs_in_the_status(tmp_path: Path) -> None:
-    jobs = {
-        "translate/a": '{"count": 50, "total": 200, "unit": "sentences"}',
-        "translate/b": '{"count": 200, "total": 200, "unit": "sentences"}',
-        "score/c": '{"error": "no such file"}',
-        "score/d": "[1",
-    }
-    for name, progress in jobs.items():
-        write(tmp_path / f"logs/{name}.progress.json", progress)
-    table = format_status_table(paper_config(), tmp_path)
-    assert table.endswith("\n\nscore c: failed: no such file\ntranslate a: 25%, 50 sentences")
-
-
 def test_training_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = "17|PENDING|Priority|rule_train_wildcards_rnnsearch-50 sent-1.2\n"
     queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3"
