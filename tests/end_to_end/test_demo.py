@@ -23,8 +23,6 @@ RUNS = {
 """Model and seed of each run."""
 LABELS = ["RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Both", "Mixed"]
 NOTHING = "Nothing to be done"
-MOST_WORDS = 11
-"""Of a cleaned sentence of the training text, before it is cut into tokens."""
 
 
 def read(path: Path) -> Any:
@@ -84,21 +82,6 @@ def test_the_report_on_the_text_follows_what_was_binarized(finished: Path) -> No
         assert rows[part, "tokens"]["pairs"] == str(meta["pairs"])
         for side in ("source", "target"):
             assert rows[part, "tokens"][f"{side}_words"] == str(meta[f"{side}_words"])
-
-
-def test_limits_of_cleaning_leave_development_and_test_text_whole(finished: Path) -> None:
-    lengths = {
-        part: [
-            len(line.split())
-            for line in read_lines(finished / "data" / "tokens" / f"demo-{part}" / "0.en.zst")
-        ]
-        for part in ("train", "dev", "test")
-    }
-    assert 0 in lengths["train"]  # an empty line in place of a sentence that is too long
-    for part, sentences in (("dev", 20), ("test", 60)):
-        assert len(lengths[part]) == sentences and 0 not in lengths[part]
-        assert max(lengths[part]) > MOST_WORDS
-    assert len([*read_lines(finished / "translations" / "test" / "rnnsearch-50.all.jsonl")]) == 60
 
 
 def test_a_star_goes_on_from_its_own_seed(finished: Path) -> None:

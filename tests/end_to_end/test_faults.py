@@ -1,7 +1,5 @@
-"""What breaks: one clear line, nothing half-made left behind, and the next run goes on."""
+"""A second run of an experiment, and a training that has lost its Snakemake."""
 
-import gzip
-import hashlib
 import shutil
 import signal
 import subprocess
@@ -11,47 +9,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-import yaml
 
-from tests.running import PAPER, ROOT, ends, make_demo, processes_in, run, run_command, snakemake, trained_on
-
-
-def test_a_damaged_archive_is_one_line_and_a_mended_one_goes_on(tmp_path: Path) -> None:
-    mirror, experiment = tmp_path / "mirror", tmp_path / "experiment"
-    mirror.mkdir()
-    experiment.mkdir()
-    archives = {}
-    for side in ("en", "fr"):
-        file = mirror / f"text.{side}.gz"
-        file.write_bytes(gzip.compress(b"One sentence .\n" * 120, mtime=0))
-        archives[side] = {
-            "url": "https://localhost:1/nowhere",
-            "path": file.name,
-            "bytes": file.stat().st_size,
-            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-        }
-    corpus = {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}
-    settings = {
-        "extends": str(PAPER),
-        "mirrors": [str(mirror)],
-        "archives": archives,
-        **trained_on({"mini": corpus}),
-    }
-    (experiment / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    whole = (mirror / "text.fr.gz").read_bytes()
-    (mirror / "text.fr.gz").write_bytes(whole[:-1])
-    prepare = ("--cores", "2", "--", "data/vocabulary/en.tsv")
-    result = snakemake(experiment, *prepare)
-    assert result.returncode != 0 and "Traceback" not in result.stdout
-    line = next(line for line in result.stdout.split("\n") if line.startswith("error: "))
-    assert "data/archives/text.fr.gz" in line
-    assert not (experiment / "data" / "archives" / "text.fr.gz").exists()
-    assert not (experiment / "data" / "raw" / "mini").exists()
-    (mirror / "text.fr.gz").write_bytes(whole)
-    again = snakemake(experiment, *prepare)
-    assert again.returncode == 0, again.stdout
-    assert (experiment / "data" / "archives" / "text.fr.gz").read_bytes() == whole
-
+from tests.running import ROOT, ends, make_demo, processes_in, run, run_command, snakemake
 
 ONE_MODEL = """
 use: {models: [rnnsearch-50]}

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.training import checkpoint
-from pipeline.download.extraction import Side, extract_corpus
 from tests.bitexts import write_bitext
-from tests.messages import refused
 from tests.running import nmt
 from tests.training_settings import model_run
 
@@ -61,16 +59,3 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     again = train(40)
     assert again.returncode == 0, again.stderr
     assert "resuming after update 10" in again.stderr
-
-
-def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
-    for side in ("source", "target"):
-        lines = (f"{random.randbytes(60).hex()}\n" for _ in range(20_000))
-        (tmp_path / side).write_text("".join(lines), encoding="utf-8")
-    fill(small_disk, 50_000)
-    source, target = (
-        Side(tmp_path / side, None, [small_disk / f"{side}.zst"]) for side in ("source", "target")
-    )
-    with refused():
-        extract_corpus({"source": source, "target": target}, small_disk / "counts.json")
-    assert [path.name for path in small_disk.iterdir()] == ["filler"]

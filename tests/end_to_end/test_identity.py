@@ -8,17 +8,12 @@ import gzip
 import os
 import shutil
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-import yaml
-
 from tests.end_to_end.conftest import kill_once
-from tests.running import ROOT, make_demo, nmt, scheduled, snakemake, snakemake_command
+from tests.running import make_demo, nmt, scheduled, snakemake, snakemake_command
 
 USE = """
 use: {models: [rnnencdec-30, rnnsearch-30]}
@@ -204,67 +199,3 @@ def test_touched_text_of_other_settings_makes_no_tables(tmp_path: Path) -> None:
     files = [str(tmp_path / name) for name in ("tiny.yaml", "use.yaml", "more.yaml")]
     result = snakemake(tmp_path, "-R", "package_results", "--cores", "2", "--configfile", *files)
     assert result.returncode != 0 and "config.json: made with different settings" in result.stdout
-
-
-def test_another_text_under_an_older_date_is_another_training(tmp_path: Path) -> None:
-    make_demo(tmp_path)
-    text = {
-        side: [f"{word} {side} {number}" for number in range(60) for word in "abc"] for side in ("en", "fr")
-    }
-    corpus = {side: {"file": f"train.{code}"} for side, code in (("source", "en"), ("target", "fr"))}
-
-    def write(count: int, date: float) -> None:
-        for side, lines in text.items():
-            (tmp_path / f"train.{side}").write_text("\n".join(lines[:count]) + "\n", encoding="utf-8")
-            os.utime(tmp_path / f"train.{side}", (date, date))
-
-    write(180, time.time())
-    settings = {"corpora": {"mine": corpus}, "use": {"train": ["mine"], "models": ["rnnsearch-30"]}}
-    (tmp_path / "use.yaml").write_text(
-        yaml.safe_dump(settings) + ONE_MODEL.split("\n", 2)[2], encoding="utf-8"
-    )
-    run = TinyRun(tmp_path)
-    run.call(target="models")
-    write(90, 1e9)
-    run.call(target="models")
-    assert run.trainings == 2
-
-
-IMPORTER = """
-import yaml
-
-module nmt:
-    snakefile: "{snakefile}"
-    config: yaml.safe_load(open("mine.yaml"))
-
-use rule * from nmt as nmt_*
-
-rule mine:
-    default_target: True
-    input: "models/rnnsearch-30/model.safetensors"
-    output: "mine.txt"
-    shell: "wc -c {{input}} > {{output}}"
-"""
-
-
-@pytest.mark.parametrize("learning_rate", [0.003, 0.01])
-def test_a_module_trains_what_its_settings_ask_for_and_loses_nothing(
-    tmp_path: Path, learning_rate: float
-) -> None:
-    make_demo(tmp_path)
-    (tmp_path / "use.yaml").write_text(USE, encoding="utf-8")
-    run = TinyRun(tmp_path)
-    run.call(target="models")
-    settings = yaml.safe_load((tmp_path / "config.yaml").read_text(encoding="utf-8"))
-    for name in ("tiny.yaml", "use.yaml"):
-        layer = yaml.safe_load((tmp_path / name).read_text(encoding="utf-8"))
-        for key, value in layer.items():
-            settings[key] = {**settings.get(key, {}), **value}
-    settings["training"] |= {"learning_rate": learning_rate}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    (tmp_path / "Snakefile").write_text(IMPORTER.format(snakefile=ROOT / "Snakefile"), encoding="utf-8")
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--forceall"]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr[-4000:]
-    assert scheduled(result.stderr, "nmt_train")
-    assert run.trainings == (2 if learning_rate == 0.003 else 3)

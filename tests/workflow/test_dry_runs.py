@@ -89,13 +89,6 @@ def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
 
 
-def test_ensembles_translate_with_five_runs(plans: Plans) -> None:
-    plan = plans["sutskever2014"]
-    ensembles = [job for job in plan.jobs("translate") if "ensemble-5" in job]
-    assert len(ensembles) == 2 * 3
-    assert all(f"models/lstm-reversed.seed-{seed}/" in job for job in ensembles for seed in range(2, 6))
-
-
 def test_moses_language_model_reads_news_crawl(plans: Plans) -> None:
     """Sutskever et al. (2014), Table 2: nothing is to be edited."""
     plan = plans["sutskever2014/moses"]

@@ -42,8 +42,3 @@ def test_package_page_links_to_the_repository(tmp_path: Path) -> None:
     assert f"git clone {ADDRESS} nmt" in text
     assert f"Repository, {ADDRESS}" in found.get_all("Project-URL", [])
     assert found["Description-Content-Type"] == "text/markdown"
-
-
-def test_github_pages_address(tmp_path: Path) -> None:
-    text = metadata(tmp_path, "https://github.com/somebody/nmt").get_payload()
-    assert "(https://somebody.github.io/nmt/docs/playground.html)" in text

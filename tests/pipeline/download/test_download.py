@@ -251,6 +251,7 @@ FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
         (make_file_reply(DATA[:-1000]), WHOLE),
         (ignore_range(make_file_reply(DATA, length=701_000)), WHOLE),
         (make_reply(body=DATA + b"x"), WHOLE),
+        (make_file_reply(b""), {}),
     ],
 )
 def test_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
@@ -306,44 +307,20 @@ def test_alternative_archive(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json"}
 
 
-@pytest.mark.parametrize("mode", [0o444, 0o644])
-def test_file_of_mirror_is_copied_untouched(tmp_path: Path, mode: int) -> None:
+def test_file_of_mirror_is_copied_untouched(tmp_path: Path) -> None:
     mine = Path(make_mirror(tmp_path / "mine"), "a")
-    mine.chmod(mode)
-    before = mine.stat()
+    mine.chmod(0o444)
+    time = mine.stat().st_mtime_ns
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
         download_file(make_source(NOWHERE, path="a"), output, [str(mine.parent)])
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
-    after = mine.stat()
-    assert (after.st_mtime_ns, after.st_mode, after.st_nlink) == (before.st_mtime_ns, before.st_mode, 1)
-    assert mine.read_bytes() == DATA
+    assert mine.stat().st_mtime_ns == time and mine.read_bytes() == DATA
 
 
 # --- odd answers
-
-ODD = {
-    "scheme": make_reply("Location: file:///etc/passwd", status="302 Found"),
-    "circle": make_reply("Location: /a", status="301 Moved"),
-    "length": make_reply(f"Content-Length: {'9' * 5000}"),
-    "retry": make_reply(f"Retry-After: {'9' * 5000}", status="503 Busy"),
-    "no HTTP": lambda _: iter([b"\x00\xff\r\n" * 100]),
-    "long header": make_reply(f"X: {'y' * 100_000}"),
-}
-
-
-@pytest.mark.parametrize("kind", ODD)
-def test_odd_answer_leads_to_next_source(tmp_path: Path, kind: str) -> None:
-    with run_server(ODD[kind]) as server:
-        with pytest.raises(UserError) as error:
-            download_from(server, tmp_path / "a")
-        assert len(str(error.value)) < 700 and "".join(error.value.args).isprintable()
-        mirrors = [server.address, make_mirror(tmp_path / "mirror")]
-        found = download_file(make_source(NOWHERE, path="a"), tmp_path / "a", mirrors)
-    assert found == f"{mirrors[1]}/a"
-
 
 STATUSES = ("200 OK", "206 Partial Content", "302 Found", "416 Range", "429 Busy", "503 Busy", "404 No")
 NAMES = ("Content-Length", "Content-Range", "Location", "Retry-After", "ETag", "Transfer-Encoding")
@@ -372,24 +349,7 @@ def test_any_answer_is_file_or_error(
         try:
             found = download_from(server, output, SUM_ONLY if known else {})
         except UserError as error:
-            assert len(error.args) == 2
+            assert len(error.args) == 2 and len(str(error)) < 700 and "".join(error.args).isprintable()
             assert not output.exists()
         else:
             assert found == DATA or not known
-
-
-# --- what is not the file
-
-
-def send_other_range(begin: int) -> Iterator[bytes]:
-    """Always the first bytes, whatever was asked for."""
-    yield format_head("206 Partial Content", f"Content-Range: bytes 0-99/{len(DATA)}", "Content-Length: 100")
-    yield DATA[:100]
-
-
-@pytest.mark.parametrize("reply", [send_other_range, make_file_reply(b"")])
-@pytest.mark.parametrize("known", [{}, {"bytes": 100}])
-def test_incomplete_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
-    with run_server(reply) as server, pytest.raises(UserError):
-        download_from(server, tmp_path / "a", known)
-    assert not (tmp_path / "a").exists()

@@ -17,11 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.shards import BLOCK_LINES, compute_global_line, compute_shard_number
 from nmt.errors import UserError
 from nmt.io.compression import decompress, zstd
 from nmt.io.files import read_json
-from nmt.io.text_files import open_lines, read_lines
+from nmt.io.text_files import open_lines
 from pipeline.download.extraction import Side, extract_corpus
 from tests.messages import refused
 
@@ -125,19 +124,6 @@ def test_invalid_bytes_are_kept(tmp_path: Path) -> None:
     extract_files(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
     with (tmp_path / "out" / "0.en.zst").open("rb") as file:
         assert decompress(file).read() == b"ok\nb\xe9d \xff\nok\n"
-
-
-def test_blocks_of_shards(tmp_path: Path) -> None:
-    lines = 3 * BLOCK_LINES + 5
-    text = "".join(f"{i}\n" for i in range(lines)).encode()
-    (tmp_path / "a.en").write_bytes(text)
-    (tmp_path / "a.fr").write_bytes(text)
-    extract_files(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
-    for shard in (0, 1):
-        found = [*map(int, read_lines(tmp_path / "out" / f"{shard}.fr.zst"))]
-        assert found == [compute_global_line(i, shard, 2) for i in range(len(found))]
-        assert all(compute_shard_number(line, 2) == shard for line in found)
-    assert len(found) == BLOCK_LINES + 5
 
 
 @pytest.mark.parametrize(
