@@ -7,17 +7,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from nmt.errors import UserError
-from nmt.evaluation.bleu import BleuCounts
-from nmt.io.text_files import read_lines
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, Bootstrap, SampledBleu, compute_interval
 from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
-from pipeline.results.seeds import Mean, Result
-from pipeline.results.sentence_groups import ScoredSentences
+from pipeline.results.seeds import Mean, Result, ScoredSentences
 from pipeline.results.tables.scores import select_sentences
 from pipeline.results.tables.writer import make_pipe_table
-from pipeline.results.welch import run_welch_test
+from pipeline.results.welch import compare_means
 
 EQUAL, WITHIN, UNKNOWN, DIFFERENT = "equal bits", "equal within the interval", "other bits", "different"
 """How two cells agree. UNKNOWN: they differ, but with a single run nobody knows whether by chance."""
@@ -69,10 +66,12 @@ def format_comparisons(comparisons: Sequence[Comparison]) -> str:
 
 def _compare_claims(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each claim that both packages have measured."""
-    their_verdicts = {(item.paper.name, item.name): item.verdict for item in decide_claims(their_inputs)}
-    for decision in decide_claims(my_inputs):
-        my_verdict = decision.verdict
-        their_verdict = their_verdicts.get((decision.paper.name, decision.name), NOT_MEASURED)
+    their_verdicts = {}
+    for name, paper, _, measurement in decide_claims(their_inputs):
+        their_verdicts[paper.name, name] = measurement.verdict
+    for name, paper, claim, measurement in decide_claims(my_inputs):
+        my_verdict = measurement.verdict
+        their_verdict = their_verdicts.get((paper.name, name), NOT_MEASURED)
         if NOT_MEASURED in (my_verdict, their_verdict):
             continue
         if my_verdict == their_verdict:
@@ -81,7 +80,7 @@ def _compare_claims(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Compari
             agreement = NOT_CONTRADICTED
         else:
             agreement = DIFFERENT
-        yield Comparison(decision.claim.says, my_verdict, their_verdict, agreement)
+        yield Comparison(claim.says, my_verdict, their_verdict, agreement)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
@@ -124,10 +123,8 @@ def _compare_column(
             continue
 
         bootstrap = Bootstrap.from_settings(settings)
-        my_bleu, their_bleu = (
-            SampledBleu([[BleuCounts.from_dict(item) for item in run] for run in runs], bootstrap)
-            for runs in (my_sentences, their_sentences)
-        )
+        my_bleu = SampledBleu(my_sentences, bootstrap)
+        their_bleu = SampledBleu(their_sentences, bootstrap)
         if _read_translations(my_inputs, system, column) == _read_translations(their_inputs, system, column):
             agreement = EQUAL
         elif not bootstrap.sample_count:
@@ -146,15 +143,8 @@ def _list_lengths(sentences: ScoredSentences) -> list[tuple[int, int]]:
 
 def _read_translations(inputs: Inputs, system: str, column: ScoreColumn) -> list[list[list[str]]]:
     """Return the translations of a column as lists of tokens, for each run of a system."""
-    runs = [name for name, run in inputs.systems.items() if run.model == system]
-    if not runs:
-        path = inputs.plain_text_files(column.set)[system]
-        return [[line.split(" ") for line in read_lines(path)]]
-    translations = []
-    for run in runs:
-        records = inputs.system_translations(run, column.mode, column.set)
-        translations.append([record.target for record in records])
-    return translations
+    runs = [name for name, run in inputs.systems.items() if run.model == system] or [system]
+    return [inputs.read_target_tokens(run, column.mode, column.set) for run in runs]
 
 
 # --- trainings --------------------------------------------------------------------------------------------------------
@@ -209,15 +199,13 @@ def _compare_numbers(
     my_numbers = [run[key] for run in my_runs]
     their_numbers = [run[key] for run in their_runs]
     my_mean, their_mean = Mean.from_values(my_numbers), Mean.from_values(their_numbers)
-    if my_mean.value is None or their_mean.value is None:
+    difference = compare_means(my_mean, their_mean)
+    if difference.value is None:
         return
     if my_numbers == their_numbers:
         agreement = EQUAL
-    elif my_mean.std is None or their_mean.std is None:
+    elif difference.p is None:
         agreement = UNKNOWN
     else:
-        deviations = (my_mean.std, their_mean.std)
-        counts = (len(my_numbers), len(their_numbers))
-        _, p = run_welch_test(my_mean.value - their_mean.value, deviations, counts)
-        agreement = WITHIN if p >= SIGNIFICANCE_LEVEL else DIFFERENT
+        agreement = WITHIN if difference.p >= SIGNIFICANCE_LEVEL else DIFFERENT
     yield Comparison(name, my_mean.format(2), their_mean.format(2), agreement)

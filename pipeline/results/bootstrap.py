@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from nmt.evaluation.bleu import BleuCounts, compute_bleu
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.seeds import Mean
+from pipeline.results.seeds import Mean, ScoredSentences
 
 SIGNIFICANCE_LEVEL = 0.05
 """A difference is significant if its p-value is smaller."""
@@ -55,6 +55,9 @@ class Bootstrap:
         return self.seed % 2**32 or 12345  # sacrebleu's default
 
 
+NO_SAMPLES = Bootstrap(sample_count=0, seed=0)
+
+
 class SampledBleu:
     """BLEU of the runs of one system on some sentences, and on samples of these sentences.
 
@@ -62,14 +65,15 @@ class SampledBleu:
     sample of sentences, (runs, samples).
     """
 
-    def __init__(self, runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> None:
-        """Draw the samples. `runs` has the n-gram counts of the same sentences, at least one, for each run."""
+    def __init__(self, runs: Sequence[ScoredSentences], bootstrap: Bootstrap) -> None:
+        """Draw the samples. `runs` has for each run the same sentences, at least one."""
         self.bootstrap = bootstrap
         self.run_scores: list[float] = []
         sample_scores: list[list[float]] = []
         occurrences = _count_occurrences(len(runs[0]), bootstrap)  # (samples, sentences)
         for run in runs:
-            counts = np.array([sentence.row for sentence in run], dtype=np.int64)  # (sentences, 10)
+            rows = [BleuCounts.from_dict(sentence).row for sentence in run]
+            counts = np.array(rows, dtype=np.int64)  # (sentences, 10)
             sample_counts = occurrences @ counts  # (samples, 10)
             self.run_scores.append(compute_bleu(counts.sum(axis=0).tolist()))
             sample_scores.append([compute_bleu(row) for row in sample_counts.tolist()])

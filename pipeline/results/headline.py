@@ -2,9 +2,10 @@
 
 import statistics
 from collections.abc import Sequence
+from itertools import compress
 
-from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.bootstrap import NO_SAMPLES, SampledBleu
 from pipeline.results.seeds import Results
 from pipeline.results.sentence_groups import count_words
 
@@ -23,44 +24,36 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     """
     # 1. the longest sentences, which are the same in every run
     first_run = next(iter(scores.values()))[0]
-    all_lengths = [count_words(sentence, settings.figure2_length) for sentence in first_run["by_sentence"]]
-    bounds = find_longest_lengths(all_lengths, settings)
-    if bounds is None:
+    lengths = [count_words(sentence, settings.figure2_length) for sentence in first_run["by_sentence"]]
+    longest = find_longest_lengths(lengths, settings)
+    if not longest:
         return f"No test sentence has at most {settings.figure2_max_words} words."
-    min_length, max_length = bounds
-    long_lengths = [length for length in all_lengths if min_length <= length <= max_length]
+    is_long = [length in longest for length in lengths]
 
     # 2. a statement on each model: BLEU on long sentences compared with BLEU on all
     statements = []
     for model, runs in scores.items():
-        long_scores = []
-        for run in runs:
-            counts = []
-            for sentence in run["by_sentence"]:
-                if min_length <= count_words(sentence, settings.figure2_length) <= max_length:
-                    counts.append(BleuCounts.from_dict(sentence))
-            long_scores.append(corpus_bleu(counts))
-        long_bleu = statistics.fmean(long_scores)
+        long_sentences = [list(compress(run["by_sentence"], is_long)) for run in runs]
+        long_bleu = SampledBleu(long_sentences, NO_SAMPLES).bleu
         total_bleu = statistics.fmean(run["bleu_all"] for run in runs)
         statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
-    words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
-    sentences = f"{len(long_lengths):,} of {len(all_lengths):,} test sentences"
+    words = f"{longest[0]} to {longest[-1]} words" if len(longest) > 1 else f"{longest[0]} words"
+    sentences = f"{is_long.count(True):,} of {len(lengths):,} test sentences"
     return f"At {words} ({sentences}) {'; '.join(statements)}."
 
 
-def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> tuple[int, int] | None:
-    """Return the minimum and maximum length of the longest sentences; None if all are beyond Figure 2's axis.
+def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> range:
+    """Return the lengths of the longest sentences; an empty range if all sentences are beyond Figure 2's axis.
 
     These are the sentences of Figure 2's last point, and shorter ones if there are too few.
     """
     plotted_lengths = sorted(length for length in lengths if length <= settings.figure2_max_words)
     if not plotted_lengths:
-        return None
+        return range(0)
     max_length = plotted_lengths[-1]
     window_start = max_length - settings.figure2_window + 1
-    longest_lengths = plotted_lengths[-MIN_LONG_SENTENCES:]
-    min_length = min(window_start, longest_lengths[0])
-    return max(1, min_length), max_length
+    min_length = min(window_start, plotted_lengths[-MIN_LONG_SENTENCES:][0])
+    return range(max(1, min_length), max_length + 1)
 
 
 def _describe_change(long_bleu: float, total_bleu: float) -> str:

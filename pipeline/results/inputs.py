@@ -12,7 +12,7 @@ from typing import Any
 from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
 from nmt.errors import UserError
-from nmt.evaluation.bleu import BleuCounts, score_model, score_plain_text
+from nmt.evaluation.bleu import score_model, score_plain_text
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -105,6 +105,15 @@ class Inputs:
         """Return a system's translations of a set. mode: `all`, or `no_unk` for sentences without unknown words."""
         return list(read_translations(self.package.translations(set_name, system, mode)))
 
+    def read_target_tokens(self, system: str, mode: str, set_name: str = "test") -> list[list[str]]:
+        """Return the tokens of a system's translations of a set. mode: see `system_translations`."""
+        if system in self.systems:
+            return [record.target for record in self.system_translations(system, mode, set_name)]
+        # the translations of a model say which sentences have no unknown words; a plain text does not
+        texts = list(read_lines(self.plain_text_files(set_name)[system]))
+        records = self.system_translations(self.runs[0], mode, set_name)
+        return [split_words(texts[record.line]) for record in records]
+
     @property
     def corpus_counts(self) -> list[Counts]:
         """The counts of the corpora."""
@@ -173,26 +182,19 @@ class Inputs:
         """Return all translations of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
-        # 1. for each run of each model a list of sentences
+        # the translations of each run, and the references of the same lines, which are equal for all runs
         texts: dict[str, list[list[str]]] = {}
-        for name, system in self.systems.items():
-            records = self.system_translations(name, mode)
-            texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
-
-        # 2. the same lines of plain texts, and of the reference
-        lines = [record.line for record in records]  # of the last run; they are equal for all runs
-        for name, path in self.plain_text_files().items():
-            translations = list(read_lines(path))
-            sentences = [detokenize(split_words(translations[line])) for line in lines]
-            texts[name] = [sentences]  # such a system has one run
+        for name in [*self.systems, *self.plain_text_files()]:
+            model = self.systems[name].model if name in self.systems else name
+            sentences = self.read_target_tokens(name, mode)
+            texts.setdefault(model, []).append([detokenize(tokens) for tokens in sentences])
         references = self._read_references(detokenize)
+        lines = [record.line for record in self.system_translations(self.runs[0], mode)]
 
-        # 3. the n-gram counts of the same sentences
-        counts: dict[str, list[list[BleuCounts]]] = {}
-        for name, runs in self.scores().items():
-            for run in runs:
-                run_counts = [BleuCounts.from_dict(row) for row in get_scored_sentences(run, mode)]
-                counts.setdefault(name, []).append(run_counts)
+        # the n-gram counts of the same sentences
+        counts = {}
+        for model, runs in self.scores().items():
+            counts[model] = [get_scored_sentences(run, mode) for run in runs]
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:

@@ -11,9 +11,9 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from nmt.evaluation.bleu import BleuCounts, bleu_signature, choose_tokenizer
+from nmt.evaluation.bleu import bleu_signature, choose_tokenizer
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
-from pipeline.results.seeds import Mean
+from pipeline.results.seeds import Mean, ScoredSentences
 
 _DIGITS = 6
 
@@ -22,7 +22,7 @@ _DIGITS = 6
 class ColumnTranslations:
     """The same sentences, translated by each run of each system: a column of Table 1."""
 
-    counts: Mapping[str, Sequence[Sequence[BleuCounts]]]
+    sentences: Mapping[str, Sequence[ScoredSentences]]
     """For each run of each system the n-gram counts of each sentence, for BLEU on tokens."""
     texts: Mapping[str, Sequence[Sequence[str]]]
     """For each run of each system the detokenized translations."""
@@ -47,7 +47,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     sacrebleu_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
     sampled_bleu = {}
     systems = {}
-    for name, runs in column.counts.items():
+    for name, runs in column.sentences.items():
         sampled_bleu[name] = SampledBleu(runs, bootstrap)
         low, high = sampled_bleu[name].compute_interval() or (None, None)
         systems[name] = _average_scores("bleu", sampled_bleu[name].run_scores)

@@ -3,9 +3,13 @@
 Runs give the systems other names, such as RNNsearch-26, so the file describes each system by its settings.
 """
 
-from typing import Annotated, Literal, Self
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from nmt.settings.base import Identifier
 from nmt.settings.model_types import ModelTypeName
@@ -74,6 +78,8 @@ ColumnPath = Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
 Sentences = Literal["all", "longest", "known_words", "unknown_words"]
 """The sentences of a column that count: all of them, the longest (as in the headline), or the sentences without or with
 unknown words in the source."""
+ScorePlace = tuple[str, str, Sentences]
+"""Where a score stands: system, column and sentences."""
 
 
 class _Claim(_Entry):
@@ -93,6 +99,14 @@ class HigherScore(_Claim):
     column: ColumnPath
     sentences: Sentences = "all"
 
+    def list_scores(self) -> list[ScorePlace]:
+        """Return the scores that the claim compares."""
+        return [(system, self.column, self.sentences) for system in self.systems]
+
+    def compute_effect(self, scores: Sequence[Any]) -> Any:
+        """Return the first system's lead. `scores` are those of `list_scores`: numbers, or arrays of samples."""
+        return scores[0] - scores[1]
+
 
 class WiderGap(_Claim):
     """The first system's lead in BLEU over the second is greater on some sentences than on all of `than_column`."""
@@ -102,6 +116,15 @@ class WiderGap(_Claim):
     column: ColumnPath
     sentences: Sentences = "all"
     than_column: ColumnPath
+
+    def list_scores(self) -> list[ScorePlace]:
+        """Return the scores that the claim compares: two on the sentences, then two on all of the other column."""
+        places: list[ScorePlace] = [(system, self.column, self.sentences) for system in self.systems]
+        return [*places, *((system, self.than_column, "all") for system in self.systems)]
+
+    def compute_effect(self, scores: Sequence[Any]) -> Any:
+        """Return the difference of the two leads. `scores` are those of `list_scores`."""
+        return (scores[0] - scores[1]) - (scores[2] - scores[3])
 
 
 class KeptScore(_Claim):
@@ -113,19 +136,24 @@ class KeptScore(_Claim):
     sentences: Sentences = "all"
     of_column: ColumnPath
     of_sentences: Sentences = "all"
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @model_validator(mode="after")
-    def _check_bound(self) -> Self:
-        if (self.at_least is None) == (self.at_most is None):  # neither or both
-            raise ValueError("expected at_least or at_most")
-        return self
+    at_least: float = -math.inf
+    at_most: float = math.inf
 
     @property
     def systems(self) -> tuple[Identifier]:
         """The only system."""
         return (self.system,)
+
+    def list_scores(self) -> list[ScorePlace]:
+        """Return the scores that the claim compares."""
+        return [
+            (self.system, self.column, self.sentences),
+            (self.system, self.of_column, self.of_sentences),
+        ]
+
+    def compute_effect(self, scores: Sequence[Any]) -> Any:
+        """Return the fraction. `scores` are those of `list_scores`; BLEU on a sample may be 0."""
+        return scores[0] / np.maximum(scores[1], 1e-6)
 
 
 class AscendingNumbers(_Claim):
@@ -136,18 +164,10 @@ class AscendingNumbers(_Claim):
     table: str
     """The paper's table that has the numbers: `dev_nll` of a table of training, or perplexity."""
 
+    def compute_effect(self, numbers: Sequence[float]) -> float:
+        """Return the smallest step between the numbers of two neighbours."""
+        return min(number - previous_number for previous_number, number in pairwise(numbers))
 
-Claim = Annotated[HigherScore | WiderGap | KeptScore | AscendingNumbers, Field(discriminator="test")]
 
-
-def list_columns(claim: Claim) -> list[str]:
-    """Return the columns whose scores a claim needs."""
-    match claim:
-        case HigherScore():
-            return [claim.column]
-        case WiderGap():
-            return [claim.column, claim.than_column]
-        case KeptScore():
-            return [claim.column, claim.of_column]
-        case AscendingNumbers():
-            return []
+ScoreClaim = HigherScore | WiderGap | KeptScore
+Claim = Annotated[ScoreClaim | AscendingNumbers, Field(discriminator="test")]

@@ -12,7 +12,7 @@ from nmt.errors import errors_as_user_error
 from nmt.settings.base import Identifier, validate_settings
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
-from pipeline.results.paper_claims import AscendingNumbers, Claim, Role, list_columns
+from pipeline.results.paper_claims import AscendingNumbers, Claim, Role
 
 PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 """Folder of the papers' files."""
@@ -186,15 +186,15 @@ class Paper(_Entry):
             unknown_systems = [system for system in claim.systems if system not in self.systems]
             if unknown_systems:
                 raise ValueError(f"claims.{name}: {unknown_systems[0]} is not in systems")
-            for path in list_columns(claim):
+            if isinstance(claim, AscendingNumbers):
+                if not isinstance(self.tables.get(claim.table), TrainingTable | PerplexityTable):
+                    raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
+                continue
+            for _, path, _ in claim.list_scores():
                 table_name, column = path.split(".")
                 table = self.tables.get(table_name)
                 if not isinstance(table, ScoreTable) or column not in table.columns:
                     raise ValueError(f"claims.{name}: no table of scores has the column {path}")
-            if isinstance(claim, AscendingNumbers):
-                table = self.tables.get(claim.table)
-                if not isinstance(table, TrainingTable | PerplexityTable):
-                    raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
         return self
 
     def label_system(self, name: str) -> str:

@@ -10,6 +10,11 @@ Result = dict[str, Any]
 Results = Mapping[str, Sequence[Result]]
 """The results of all runs, by model."""
 
+ScoredSentence = Mapping[str, Any]
+"""N-gram counts, lengths and the number of unknown words of a sentence and its translation."""
+ScoredSentences = Sequence[ScoredSentence]
+"""The list `by_sentence` of a system's scores."""
+
 TRAINING_NUMBERS = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 """Numbers of a summary that become means over seeds."""
 
@@ -22,6 +27,7 @@ class Mean(NamedTuple):
 
     value: float | None = None
     std: float | None = None
+    run_count: int = 1
 
     @classmethod
     def from_values(cls, values: Sequence[float | None]) -> Self:
@@ -31,7 +37,7 @@ class Mean(NamedTuple):
             return cls()
         value = numbers[0] if len(set(numbers)) == 1 else statistics.fmean(numbers)
         std = statistics.stdev(numbers) if len(numbers) > 1 else None
-        return cls(value, std)
+        return cls(value, std, len(numbers))
 
     def format(self, decimals: int) -> str:
         """Return text like `1,226.75 ± 0.31`, or `26.75` without a deviation; "" for a missing number.

@@ -1,24 +1,20 @@
 """BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), or mean rank."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.text import SentenceLength
-from pipeline.results.bootstrap import Bootstrap, SampledBleu
+from pipeline.results.bootstrap import NO_SAMPLES, Bootstrap, SampledBleu
 from pipeline.results.papers import ScoreColumn
-
-ScoredSentence = Mapping[str, Any]
-"""N-gram counts, lengths and the number of unknown words of a sentence and its translation."""
-ScoredSentences = Sequence[ScoredSentence]
-"""The list `by_sentence` of a system's scores."""
+from pipeline.results.seeds import ScoredSentence, ScoredSentences
 
 MIN_SENTENCES = 10
 """Minimum number of sentences at a point of a curve: BLEU of fewer sentences says little."""
-_NO_SAMPLES = Bootstrap(sample_count=0, seed=0)
+_DIGITS = 6
+"""Decimals of BLEU. Further ones depend on the order in which a machine adds numbers."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +32,8 @@ class BleuPoint:
         """Compute the point at x from its sentences."""
         if len(sentences) < MIN_SENTENCES:
             return cls(x, len(sentences), bleu=None, interval=None)
-        counts = [BleuCounts.from_dict(sentence) for sentence in sentences]
-        interval = SampledBleu([counts], bootstrap).compute_interval()
-        return cls(x, len(sentences), corpus_bleu(counts), interval)
+        sampled_bleu = SampledBleu([sentences], bootstrap)
+        return cls(x, len(sentences), round(sampled_bleu.bleu, _DIGITS), sampled_bleu.compute_interval())
 
 
 def bleu_by_rank(
@@ -79,7 +74,7 @@ def bleu_by_length(
     window: int,
     max_words: int,
     side: SentenceLength = "source",
-    bootstrap: Bootstrap = _NO_SAMPLES,
+    bootstrap: Bootstrap = NO_SAMPLES,
 ) -> list[BleuPoint]:
     """Compute BLEU of the sentences within a window around each length (Figure 2).
 

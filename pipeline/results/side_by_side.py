@@ -7,7 +7,6 @@ from typing import NamedTuple, TextIO
 from nmt.errors import UserError, printable
 from nmt.evaluation.bleu import count_matches
 from nmt.io.messages import set_color, wrap_text
-from nmt.io.text_files import read_lines
 from pipeline.results.inputs import Inputs
 from pipeline.results.tables.writer import find_unmatched_words
 
@@ -33,30 +32,23 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     Sentence BLEU is sacrebleu's, smoothed (`exp`) and with effective order. Raises a UserError if the results do not
     have a system.
     """
+    known_names = [*inputs.systems, *inputs.plain_text_files()]
+    for system in (first_system, second_system):
+        if system not in known_names:
+            raise UserError(f"{system}: not a system of these results, which have {', '.join(known_names)}")
     lines = zip(
         inputs.read_text("source"),
         inputs.read_text("reference"),
-        _read_system(inputs, first_system),
-        _read_system(inputs, second_system),
+        inputs.read_target_tokens(first_system, "all"),
+        inputs.read_target_tokens(second_system, "all"),
         strict=True,
     )
     sentences = []
-    for number, (source, reference, first_text, second_text) in enumerate(lines, start=1):
-        translations = (first_text, second_text)
+    for number, (source, reference, *targets) in enumerate(lines, start=1):
+        translations = [" ".join(tokens) for tokens in targets]
         bleu = [count_matches(text, reference).sentence_bleu for text in translations]
         sentences.append(ComparedSentence(number, source, reference, translations, bleu))
     return sentences
-
-
-def _read_system(inputs: Inputs, system: str) -> list[str]:
-    """Return a system's translations of the test set, as tokens with spaces."""
-    if system in inputs.systems:
-        return [" ".join(record.target) for record in inputs.system_translations(system, "all")]
-    plain_text_files = inputs.plain_text_files()
-    if system in plain_text_files:
-        return list(read_lines(plain_text_files[system]))
-    known_names = ", ".join([*inputs.systems, *plain_text_files])
-    raise UserError(f"{system}: not a system of these results, which have {known_names}")
 
 
 def format_side_by_side(

@@ -16,9 +16,6 @@ import numpy as np
 
 from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, write_text
-from nmt.io.text_files import read_lines
-from nmt.store.model_folder import SETTINGS
-from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table
@@ -34,14 +31,13 @@ from pipeline.results.outputs import (
     Outputs,
     list_outputs,
 )
-from pipeline.results.papers import PaperTable, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
-from pipeline.results.seeds import Results
+from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.claims import make_claims_table
 from pipeline.results.tables.latex import make_document
 from pipeline.results.tables.perplexity import make_perplexity_table
-from pipeline.results.tables.scores import Measurements, make_score_table
-from pipeline.results.tables.sentences import SetTexts, make_sentence_table
+from pipeline.results.tables.scores import make_score_table
+from pipeline.results.tables.sentences import make_sentence_table
 from pipeline.results.tables.significance import make_significance_table
 from pipeline.results.tables.training import make_training_table
 from pipeline.results.tables.writer import Table, render_formats
@@ -113,46 +109,22 @@ def make_table(name: str, inputs: Inputs) -> Table:
     if name == CLAIMS:
         return make_claims_table(decide_claims(inputs), settings)
     if name == "ablations":
-        run_settings = inputs.run_records(SETTINGS)
-        return make_ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)
+        return make_ablations_table(inputs)
 
-    # 2. a paper's table
+    # 2. a paper's table, without its reported numbers unless the settings ask for them
     paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
-    paper_table = filter_reported(paper.tables[name], settings)
+    paper_table = paper.tables[name]
+    if isinstance(paper_table, SentenceTable):
+        return make_sentence_table(paper_table, inputs)
+    if not settings.reported:
+        paper_table = paper_table.model_copy(update={"reported": {}})
     match paper_table:
         case ScoreTable():
-            scores: dict[str, Results] = {set_name: inputs.scores(set_name) for set_name in paper_table.sets}
-            measurements = Measurements(scores, inputs.summaries(), inputs.comparison)
-            return make_score_table(paper_table, paper.name, measurements, settings)
+            return make_score_table(paper_table, paper.name, inputs)
         case PerplexityTable():
-            return make_perplexity_table(paper_table, paper.name, inputs.perplexities(), settings)
+            return make_perplexity_table(paper_table, paper.name, inputs)
         case TrainingTable():
-            return make_training_table(paper_table, paper.name, inputs.summaries(), settings)
-        case SentenceTable():
-            texts: dict[str, SetTexts] = {}
-            for set_name in paper_table.sets:
-                texts[set_name] = _collect_set_texts(set_name, paper_table, inputs)
-            return make_sentence_table(paper_table, texts, settings)
-
-
-def filter_reported(paper_table: PaperTable, settings: ReportSettings) -> PaperTable:
-    """Return a paper's table, without its reported numbers unless the settings ask for them."""
-    if settings.reported or isinstance(paper_table, SentenceTable):
-        return paper_table
-    return paper_table.model_copy(update={"reported": {}})
-
-
-def _collect_set_texts(set_name: str, paper_table: SentenceTable, inputs: Inputs) -> SetTexts:
-    """Return the reference of a set, and the translations by the models and the other systems of a table."""
-    mode = "no_unk" if paper_table.no_unk else "all"
-    translations = {}
-    for model in inputs.settings.table3_models:
-        translations[model] = inputs.system_translations(model, mode, set_name)
-    plain_text_translations = {}
-    for system, path in inputs.plain_text_files(set_name).items():
-        if system in paper_table.other_systems:
-            plain_text_translations[system] = list(read_lines(path))
-    return SetTexts(inputs.read_text("reference", set_name), translations, plain_text_translations)
+            return make_training_table(paper_table, paper.name, inputs)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,33 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mpmath import betainc
+
+from pipeline.results.seeds import Mean
+
+
+class Difference(NamedTuple):
+    """A difference of two means; None if a mean has no value.
+
+    error and p: its standard error and two-sided p-value, if both means are of several runs.
+    """
+
+    value: float | None = None
+    error: float | None = None
+    p: float | None = None
+
+
+def compare_means(mean: Mean, other_mean: Mean) -> Difference:
+    """Return a mean less another one."""
+    if mean.value is None or other_mean.value is None:
+        return Difference()
+    value = mean.value - other_mean.value
+    if mean.std is None or other_mean.std is None:
+        return Difference(value)
+    error, p = run_welch_test(value, (mean.std, other_mean.std), (mean.run_count, other_mean.run_count))
+    return Difference(value, error, p)
 
 
 def run_welch_test(

@@ -12,7 +12,8 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs
-from pipeline.results.sentence_groups import ScoredSentences, bleu_by_rank
+from pipeline.results.seeds import ScoredSentences
+from pipeline.results.sentence_groups import bleu_by_rank
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:

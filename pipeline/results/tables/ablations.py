@@ -6,18 +6,20 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nmt.settings.base import flatten
+from nmt.store.model_folder import SETTINGS
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
-from pipeline.results.seeds import Mean, Result, Results
+from pipeline.results.inputs import Inputs
+from pipeline.results.seeds import Mean, Result
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
-from pipeline.results.welch import run_welch_test
+from pipeline.results.welch import Difference, compare_means
 
 DECIMALS = 2
 """Decimals of the numbers for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 """The compared numbers, with their decimals in the CSV file."""
-IDENTITY_KEYS = {"model", "label", "seed", "sample_seed"}
+IDENTITY_KEYS = ("model", "label", "seed", "sample_seed")
 """Settings that identify a run and do not say how its model was trained."""
 
 _HEADERS = ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
@@ -44,55 +46,26 @@ class Variant(NamedTuple):
     settings: Mapping[str, Any]
 
 
-class Difference(NamedTuple):
-    """The difference between a variant and the baseline in a number; empty for the baseline itself.
-
-    error and p: standard error and p-value of Welch's t-test, if both models have several seeds.
-    """
-
-    value: float | None = None
-    error: float | None = None
-    p: float | None = None
-
-
-def make_ablations_table(
-    scores: Results, summaries: Results, run_settings: Results, settings: ReportSettings
-) -> Table:
-    """Return the table of ablations: a block of rows for each baseline of `artifacts.ablations`.
-
-    Args:
-        scores: the scores of each run.
-        summaries: the summary.json of each run.
-        run_settings: the settings.json of each run.
-        settings: the settings of tables and figures.
-    """
-    # 1. the models of the table
-    blocks = settings.ablations or {}
-    variants: dict[str, Variant] = {}
-    for baseline_name, names in blocks.items():
-        for name in [baseline_name, *names]:
-            variants[name] = _read_variant(name, scores[name], summaries[name], run_settings[name])
-
-    # 2. a block for each baseline: the baseline with all settings that its variants change, then the variants
+def make_ablations_table(inputs: Inputs) -> Table:
+    """Return the table of ablations: a block of rows for each baseline of `artifacts.ablations`."""
+    variants = _read_variants(inputs)
     records = []
     rows: list[list[str]] = []
     group_starts = []
-    for baseline_name, names in blocks.items():
+    seed_counts = {}
+
+    # a block for each baseline: the baseline with all settings that its variants change, then the variants
+    for baseline_name, names in (inputs.settings.ablations or {}).items():
         group_starts.append(len(rows))
         baseline = variants[baseline_name]
-        changed_keys: set[str] = set()
-        block = []
-        for name in names:
-            keys = _find_differing_keys(baseline.settings, variants[name].settings)
-            changed_keys.update(keys)
-            block.append((variants[name], keys))
-        for variant, keys in [(baseline, sorted(changed_keys)), *block]:
-            record, cells = _describe_variant(variant, baseline, keys, settings)
+        changed_keys = {name: _find_differing_keys(baseline, variants[name]) for name in names}
+        baseline_keys = sorted(set[str]().union(*changed_keys.values()))
+        for name, keys in [(baseline_name, baseline_keys), *changed_keys.items()]:
+            seed_counts[name] = variants[name].run_count
+            record, cells = _describe_variant(variants[name], baseline, keys, inputs.settings)
             records.append(record)
             rows.append(cells)
 
-    # 3. the notes
-    seed_counts = {name: variant.run_count for name, variant in variants.items()}
     has_single_seeds = max(seed_counts.values(), default=1) == 1
     difference_note = _ONE_SEED_NOTE if has_single_seeds else _NOISE_NOTE
     return Table(
@@ -100,24 +73,28 @@ def make_ablations_table(
         display=pd.DataFrame(rows, columns=_HEADERS),
         text_columns=["Model", "Settings"],
         group_starts=group_starts[1:],
-        notes=[_NOTE, difference_note, *seeds_note(seed_counts, settings)],
+        notes=[_NOTE, difference_note, *seeds_note(seed_counts, inputs.settings)],
     )
 
 
-def _read_variant(
-    model: str, scores: Sequence[Result], summaries: Sequence[Result], run_settings: Sequence[Result]
-) -> Variant:
-    """Return a model of the table. Its runs differ only in their seeds, so the first run gives the settings."""
-    means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries])}
-    for name in ("bleu_all", "bleu_no_unk"):
-        means[name] = Mean.from_values([score[name] for score in scores])
-    settings = {key: value for key, value in flatten(run_settings[0]).items() if key not in IDENTITY_KEYS}
-    return Variant(model, means, len(scores), settings)
+def _read_variants(inputs: Inputs) -> dict[str, Variant]:
+    """Return all models. The runs of a model differ only in their seeds, so the first run gives the settings."""
+    scores, summaries = inputs.scores(), inputs.summaries()
+    variants = {}
+    for model, runs_settings in inputs.run_records(SETTINGS).items():
+        means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries[model]])}
+        for name in ("bleu_all", "bleu_no_unk"):
+            means[name] = Mean.from_values([score[name] for score in scores[model]])
+        settings = flatten(runs_settings[0])
+        for key in IDENTITY_KEYS:
+            del settings[key]
+        variants[model] = Variant(model, means, len(scores[model]), settings)
+    return variants
 
 
-def _find_differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, Any]) -> list[str]:
-    keys = settings.keys() | other_settings.keys()
-    return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
+def _find_differing_keys(baseline: Variant, variant: Variant) -> list[str]:
+    keys = baseline.settings.keys() | variant.settings.keys()
+    return sorted(key for key in keys if baseline.settings.get(key) != variant.settings.get(key))
 
 
 def _describe_variant(
@@ -143,7 +120,7 @@ def _describe_variant(
     # 2. the means, and their differences from the baseline's means
     for name, decimals in CSV_DECIMALS.items():
         mean = variant.means[name]
-        difference = Difference() if is_baseline else _compare_with_baseline(name, variant, baseline)
+        difference = Difference() if is_baseline else compare_means(mean, baseline.means[name])
         record[name] = format_number(mean.value, decimals)
         record[f"{name}_std"] = format_number(mean.std, decimals)
         record[f"{name}_difference"] = format_number(difference.value, decimals)
@@ -156,16 +133,3 @@ def _describe_variant(
     record["seeds"] = variant.run_count
     record["id"] = variant.model
     return record, cells
-
-
-def _compare_with_baseline(name: str, variant: Variant, baseline: Variant) -> Difference:
-    """Return the variant's mean of a number such as bleu_all, minus the baseline's mean."""
-    mean, baseline_mean = variant.means[name], baseline.means[name]
-    if mean.value is None or baseline_mean.value is None:
-        return Difference()
-    value = mean.value - baseline_mean.value
-    if mean.std is None or baseline_mean.std is None:
-        return Difference(value)
-    counts = variant.run_count, baseline.run_count
-    error, p = run_welch_test(value, (mean.std, baseline_mean.std), counts)
-    return Difference(value, error, p)

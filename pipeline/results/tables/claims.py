@@ -24,44 +24,34 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
     records = []
     rows = []
     group_starts = []
-    for index, decision in enumerate(decisions):
-        if index > 0 and decision.paper is not decisions[index - 1].paper:
+    for index, (name, paper, claim, measurement) in enumerate(decisions):
+        if index > 0 and paper is not decisions[index - 1].paper:
             group_starts.append(index)
-        claim, measurement = decision.claim, decision.measurement
-        effect = low = high = p = None
-        measurement_text = decision.reason
-        if measurement:
-            effect, p = measurement.effect, measurement.p
-            measurement_text = measurement.text
-            if measurement.interval:
-                low, high = measurement.interval
+        low, high = measurement.interval or (None, None)
         record = {
-            "paper": decision.paper.name,
+            "paper": paper.name,
             "claim": claim.says,
             "place": claim.place,
-            "reported": format_reported(decision.paper, claim),
-            "verdict": decision.verdict,
-            "effect": format_number(effect, 6),
+            "reported": format_reported(paper, claim),
+            "verdict": measurement.verdict,
+            "effect": format_number(measurement.effect, 6),
             "low": format_number(low, 6),
             "high": format_number(high, 6),
-            "p": format_number(p, 4),
-            "measured": measurement_text,
-            "id": decision.name,
+            "p": format_number(measurement.p, 4),
+            "measured": measurement.text,
+            "id": name,
         }
         records.append(record)
-        interval_text = ""
-        if low is not None:
-            interval_text = f"{format_effect(claim, low)} to {format_effect(claim, high)}"
         rows.append(
             [
                 claim.says,
-                f"{decision.paper.name}, {claim.place}" if has_several_papers else claim.place,
+                f"{paper.name}, {claim.place}" if has_several_papers else claim.place,
                 record["reported"],
-                format_effect(claim, effect),
-                interval_text,
-                _format_p(p, settings),
-                decision.verdict,
-                record["measured"],
+                format_effect(claim, measurement.effect),
+                " to ".join(format_effect(claim, bound) for bound in measurement.interval or ()),
+                _format_p(measurement.p, settings),
+                measurement.verdict,
+                measurement.text,
             ]
         )
     note = (

@@ -2,25 +2,21 @@
 
 import pandas as pd
 
-from pipeline.config.artifacts import ReportSettings
+from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable
-from pipeline.results.seeds import Mean, Results
+from pipeline.results.seeds import Mean
 from pipeline.results.tables.notes import reported_note, seeds_note
 from pipeline.results.tables.writer import Table, format_number, make_frame
 
 
-def make_perplexity_table(
-    paper_table: PerplexityTable, paper_name: str, perplexities: Results, settings: ReportSettings
-) -> Table:
-    """Return the table of perplexity, with rows in the order of `perplexities`.
-
-    perplexities: for each model or ensemble, the results of `nmt test-set perplexity` of its runs.
-    """
+def make_perplexity_table(paper_table: PerplexityTable, paper_name: str, inputs: Inputs) -> Table:
+    """Return the table of perplexity, with rows in the order of the models and ensembles."""
+    settings = inputs.settings
     records = []
     rows = []
     word_counts = []
     seed_counts = {}
-    for system, runs in perplexities.items():
+    for system, runs in inputs.perplexities().items():
         perplexity = Mean.from_values([run["perplexity"] for run in runs])
         reported_perplexity = format_number(paper_table.reported.get(system), 1)
         record = {

@@ -1,15 +1,14 @@
 """Tables of scores as in a paper's file, with a row per system. A column is BLEU on some sentences of a set."""
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
+from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries
 from pipeline.results.sentence_groups import is_in_column
@@ -21,18 +20,6 @@ from pipeline.results.tables.notes import (
     variance_note,
 )
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame, mark_highest
-
-
-class Measurements(NamedTuple):
-    """The inputs of a table of scores."""
-
-    scores: Mapping[str, Results]
-    """For each set ("dev", "test") the scores of all systems, in the order of the rows. Scores of a system that is not
-    a model, such as an ensemble, have no seed."""
-    training_summaries: Results
-    """For each model the summaries of its runs' trainings (summary.json)."""
-    comparison: Mapping[str, Any]
-    """The result of `compare` on the test set, by mode."""
 
 
 class Cell(NamedTuple):
@@ -78,41 +65,31 @@ def has_modern_metrics(column: ScoreColumn) -> bool:
     return column.set == "test" and column.words is None
 
 
-def make_score_table(
-    paper_table: ScoreTable, paper_name: str, measurements: Measurements, settings: ReportSettings
-) -> Table:
+def make_score_table(paper_table: ScoreTable, paper_name: str, inputs: Inputs) -> Table:
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
         paper_table: rows, columns and reported scores. Without reported scores, there are no columns for them, and no
             rows of systems that only the paper has.
         paper_name: the name of the paper in notes.
-        measurements: scores, training summaries and comparison.
-        settings: labels, how [UNK] was decoded, bootstrap.
+        inputs: the package.
     """
     # 1. rows: the systems with scores, then the systems that only the paper has
-    scores = _select_scores(paper_table, measurements)
-    systems = list(scores)
+    settings = inputs.settings
+    scores = _select_scores(paper_table, inputs)
+    rows = [_measure_system(system, runs, paper_table, inputs) for system, runs in scores.items()]
     for system, paper_row in paper_table.reported.items():
         if paper_row.quoted and system not in scores:
-            systems.append(system)
-    rows = []
-    for system in systems:
-        rows.append(_measure_system(system, scores.get(system, ()), paper_table, measurements, settings))
+            rows.append(_measure_system(system, [], paper_table, inputs))
     rows.sort(key=lambda row: row.run_count == 0)  # models first, since False is before True
 
     # 2. notes, which name models in this order
-    summaries = []
-    seed_counts = {}
-    for row in rows:
-        if row.run_count:
-            summaries.append(row.training_summary)
-            seed_counts[row.system] = row.run_count
+    models = [row for row in rows if row.run_count]
     notes = [_score_note(paper_table, rows, settings), *unfinished_note(scores, settings)]
-    if summaries:
-        notes.append(training_note(summaries, settings))
-        notes += seeds_note(seed_counts, settings)
-    notes += _interval_note(paper_table, rows, measurements, settings)
+    if models:
+        notes.append(training_note([row.training_summary for row in models], settings))
+    notes += seeds_note({row.system: row.run_count for row in models}, settings)
+    notes += _interval_note(paper_table, rows, inputs)
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
 
@@ -124,14 +101,14 @@ def make_score_table(
         group_starts = _find_group_starts(rows)
 
     data = make_frame([_make_csv_record(row, paper_table) for row in rows])
-    tokenizer = find_tokenizer(measurements)
+    tokenizer = find_tokenizer(inputs)
     display = _make_display(paper_table, rows, tokenizer)
     bleu_headers = [column.header for column in paper_table.columns.values()]
     best_cells = mark_highest(display, [*bleu_headers, tokenizer, "chrF"])
     return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
 
 
-def _select_scores(paper_table: ScoreTable, measurements: Measurements) -> Results:
+def _select_scores(paper_table: ScoreTable, inputs: Inputs) -> Results:
     """Return the scores of the table's systems, each on the first of the table's sets that has scores of the system.
 
     The systems of the last set come first, in the order of that set.
@@ -139,17 +116,14 @@ def _select_scores(paper_table: ScoreTable, measurements: Measurements) -> Resul
     # A dict keeps the place of a key: the last set gives the order, then earlier sets replace the scores.
     scores: dict[str, Sequence[Result]] = {}
     for set_name in reversed(paper_table.sets):
-        for system, runs in measurements.scores[set_name].items():
-            if paper_table.find_row(system) is not None:
-                scores[system] = runs
-    return scores
+        scores |= inputs.scores(set_name)
+    return {system: runs for system, runs in scores.items() if paper_table.find_row(system) is not None}
 
 
-def find_tokenizer(measurements: Measurements) -> str:
+def find_tokenizer(inputs: Inputs) -> str:
     """Return the name of sacrebleu's tokenizer, such as 13a: the header of the column of sacrebleu's BLEU."""
-    signatures = measurements.comparison["all"]["signatures"]
-    match = re.search(r"tok:([^|]+)", signatures.get("sacrebleu", ""))  # nrefs:1|case:mixed|tok:13a|...
-    return match[1] if match else "13a"
+    signature: str = inputs.comparison["all"]["signatures"]["sacrebleu"]  # nrefs:1|case:mixed|tok:13a|...
+    return signature.partition("tok:")[2].partition("|")[0]
 
 
 def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
@@ -167,46 +141,40 @@ def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
 
 
 def _measure_system(
-    system: str,
-    runs: Sequence[Result],
-    paper_table: ScoreTable,
-    measurements: Measurements,
-    settings: ReportSettings,
+    system: str, runs: Sequence[Result], paper_table: ScoreTable, inputs: Inputs
 ) -> SystemRow:
     """Return the row of a system. runs: the scores of the system's runs; empty if only the paper has the system."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = paper_table.reported.get(system)
 
     # a model that was trained here has its label in the settings, any other system its label in the paper
-    label = settings.label(system)
+    label = inputs.settings.label(system)
     if paper_row and not is_model:
         label = paper_row.label
 
     cells = {}
     for name, column in paper_table.columns.items():
         reported_bleu = paper_row.format(name) if paper_row else ""
-        cells[name] = _measure_cell(system, column, reported_bleu, measurements, settings)
+        cells[name] = _measure_cell(system, column, reported_bleu, inputs)
     return SystemRow(
         system=system,
         label=label,
         cells=cells,
         run_count=len(runs) if is_model else 0,
-        training_summary=merge_summaries(measurements.training_summaries[system]) if is_model else {},
+        training_summary=merge_summaries(inputs.summaries()[system]) if is_model else {},
         signature=runs[0]["signature"] if runs else "",
     )
 
 
-def _measure_cell(
-    system: str, column: ScoreColumn, reported_bleu: str, measurements: Measurements, settings: ReportSettings
-) -> Cell:
+def _measure_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: Inputs) -> Cell:
     """Return the scores of a system in a column: means over its runs, with the bootstrap interval of the mean."""
-    runs = measurements.scores[column.set].get(system)
+    runs = inputs.scores(column.set).get(system)
     if not runs:
         return Cell(reported_bleu)
 
     # 1. a column with modern metrics: they and the interval are in the comparison, and BLEU is in the scores
     if has_modern_metrics(column):
-        system_scores = measurements.comparison[column.mode]["systems"].get(system, {})
+        system_scores = inputs.comparison[column.mode]["systems"].get(system, {})
         low, high = system_scores.get("low"), system_scores.get("high")
         return Cell(
             reported=reported_bleu,
@@ -218,18 +186,14 @@ def _measure_cell(
         )
 
     # 2. any other column: BLEU is computed from the n-gram counts of its sentences
-    counts = []
-    for run in runs:
-        counts.append(
-            [BleuCounts.from_dict(sentence) for sentence in select_sentences(run, column, settings)]
-        )
-    if not counts[0]:
+    sentences = [select_sentences(run, column, inputs.settings) for run in runs]
+    if not sentences[0]:
         return Cell(reported_bleu, sentences=0)
-    sampled_bleu = SampledBleu(counts, Bootstrap.from_settings(settings))
+    sampled_bleu = SampledBleu(sentences, Bootstrap.from_settings(inputs.settings))
     return Cell(
         reported=reported_bleu,
         bleu=Mean.from_values(sampled_bleu.run_scores),
-        sentences=len(counts[0]),
+        sentences=len(sentences[0]),
         interval=sampled_bleu.compute_interval(),
     )
 
@@ -307,25 +271,20 @@ def _format_interval(interval: tuple[float, float] | None) -> str:
     return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
 
 
-def _interval_note(
-    paper_table: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
-) -> list[str]:
+def _interval_note(paper_table: ScoreTable, rows: Sequence[SystemRow], inputs: Inputs) -> list[str]:
     """Return the note on intervals and modern metrics, or no note if the table has neither."""
     # 1. intervals
     note = []
-    run_counts = []
-    for row in rows:
-        if any(cell.interval for cell in row.cells.values()):
-            run_counts.append(row.run_count or 1)
+    run_counts = [row.run_count or 1 for row in rows if any(cell.interval for cell in row.cells.values())]
     if run_counts:
-        samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
+        samples, seed = inputs.settings.bootstrap_samples, inputs.settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
         note.append(variance_note("interval", run_counts))
 
     # 2. modern metrics
     if any(has_modern_metrics(column) for column in paper_table.columns.values()):
-        signatures = measurements.comparison["all"]["signatures"]
-        tokenizer = find_tokenizer(measurements)
+        signatures = inputs.comparison["all"]["signatures"]
+        tokenizer = find_tokenizer(inputs)
         note.append(
             f"{tokenizer} ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
             "against the reference as it came; for comparison with today's systems, not with the paper."

@@ -1,13 +1,15 @@
 """Tables of sentences (Table 3, App. C; 2014b, Table 2): source, reference, and the systems' translations."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
-from nmt.evaluation.translations import TranslationRecord, split_words
+from nmt.evaluation.translations import split_words
+from nmt.io.text_files import read_lines
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
+from pipeline.results.inputs import Inputs
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
 from pipeline.results.tables.writer import Table, make_frame, mark_unmatched_words
@@ -17,20 +19,7 @@ SOURCE_ROW, REFERENCE_ROW = "Source", "Reference"
 _SET_TITLES = {"dev": "development", "test": "test"}
 
 
-@dataclass(frozen=True)
-class SetTexts:
-    """The texts of a set."""
-
-    references: Sequence[str]
-    """The tokenized lines of the reference."""
-    translations: Mapping[str, Sequence[TranslationRecord]]
-    """The translations of each model: of all lines, or of the lines without unknown words."""
-    plain_text_translations: Mapping[str, Sequence[str]]
-    """The tokenized translations of all lines by each system that has only their text."""
-
-
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence that the table may show: a line of a set, from 0, and its source tokens."""
 
     set_name: str
@@ -38,24 +27,21 @@ class Sentence:
     source: Sequence[str]
 
 
-def make_sentence_table(
-    paper_table: SentenceTable, texts_by_set: Mapping[str, SetTexts], settings: ReportSettings
-) -> Table:
+def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
     """Return the table of sentences: for each sentence its source, reference and translations, each in a row.
 
-    Args:
-        paper_table: selects the sentences and the other systems, such as Moses.
-        texts_by_set: the texts of each set.
-        settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
-            length of sentences if `paper_table` has none.
+    paper_table: selects the sentences and the other systems, such as Moses. The settings have the models in their
+    order, and the number and length of sentences if `paper_table` has none.
 
     Raises:
         UserError: no sentence has the requested length.
     """
     # 1. choose the sentences, among the sentences that the first model translated
+    settings = inputs.settings
+    mode = "no_unk" if paper_table.no_unk else "all"
     all_sentences = []
     for set_name in paper_table.sets:
-        for record in texts_by_set[set_name].translations[settings.table3_models[0]]:
+        for record in inputs.system_translations(settings.table3_models[0], mode, set_name):
             all_sentences.append(Sentence(set_name, record.line, record.source))
     groups = [_complete_group(group, settings) for group in paper_table.groups]
     sentences, origins = _choose_groups(all_sentences, groups, settings.table3_seed)
@@ -72,22 +58,19 @@ def make_sentence_table(
     group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
-    for sentence in sentences:
+    targets_by_set: dict[str, dict[str, dict[int, list[str]]]] = {}
+    for set_name in paper_table.sets:
+        targets_by_set[set_name] = _read_targets(set_name, mode, paper_table, inputs)
+    for sentence_set, line, source in sentences:
         group_starts.append(len(records))
-        texts = {SOURCE_ROW: detokenize_source(sentence.source)}
-        targets = _collect_targets(sentence, texts_by_set[sentence.set_name], settings)
-        for label, tokens in targets.items():
-            texts[label] = detokenize_target(tokens)
+        texts = {SOURCE_ROW: detokenize_source(source)}
+        for label, target_lines in targets_by_set[sentence_set].items():
+            if line in target_lines:
+                texts[label] = detokenize_target(target_lines[line])
         for label, text in texts.items():
             if label not in (SOURCE_ROW, REFERENCE_ROW):
                 html_cells[len(records), 1] = mark_unmatched_words(text, texts[REFERENCE_ROW])
-            row: Result = {
-                "set": sentence.set_name,
-                "line": sentence.line,
-                "words": len(sentence.source),
-                "sentence": label,
-                "text": text,
-            }
+            row = {"set": sentence_set, "line": line, "words": len(source), "sentence": label, "text": text}
             records.append(row)
 
     # 3. the table
@@ -153,17 +136,18 @@ def _choose_sentences(
     return paper_indices, sample_indices(candidates, count - len(paper_indices), seed)
 
 
-def _collect_targets(
-    sentence: Sentence, texts: SetTexts, settings: ReportSettings
-) -> dict[str, Sequence[str]]:
-    """Return the tokens of a sentence's reference and translations, by the labels of the rows."""
-    targets: dict[str, Sequence[str]] = {REFERENCE_ROW: split_words(texts.references[sentence.line])}
+def _read_targets(
+    set_name: str, mode: str, paper_table: SentenceTable, inputs: Inputs
+) -> dict[str, dict[int, list[str]]]:
+    """Return the tokens of a set's reference and translations, by the labels of the rows and by line."""
+    settings = inputs.settings
+    targets = {REFERENCE_ROW: dict(enumerate(map(split_words, inputs.read_text("reference", set_name))))}
     for model in settings.table3_models:
-        for record in texts.translations[model]:
-            if record.line == sentence.line:
-                targets[settings.label(model)] = record.target
-    for system, lines in texts.plain_text_translations.items():
-        targets[settings.label(system)] = split_words(lines[sentence.line])
+        records = inputs.system_translations(model, mode, set_name)
+        targets[settings.label(model)] = {record.line: record.target for record in records}
+    for system, path in inputs.plain_text_files(set_name).items():
+        if system in paper_table.other_systems:
+            targets[settings.label(system)] = dict(enumerate(map(split_words, read_lines(path))))
     return targets
 
 

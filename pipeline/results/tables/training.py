@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, Results, merge_summaries
 from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note
@@ -22,10 +23,10 @@ _CSV_KEYS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopp
 _NOTHING_REPORTED = ReportedTraining(label="")
 
 
-def make_training_table(
-    paper_table: TrainingTable, paper_name: str, summaries: Results, settings: ReportSettings
-) -> Table:
+def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inputs) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
+    settings, summaries = inputs.settings, inputs.summaries()
+
     # 1. for each model a record of the CSV file, and one or two displayed rows, the second with reported numbers
     merged_summaries = _merge_by_model(summaries)
     records = []

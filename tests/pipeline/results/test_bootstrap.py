@@ -1,6 +1,7 @@
 """The bootstrap over sentences and seeds: compared with sacrebleu's for one run, and how often it is right."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
-from nmt.evaluation.bleu import BleuCounts, count_matches, multi_bleu
+from nmt.evaluation.bleu import count_matches, multi_bleu
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 
 SAMPLES = 50
@@ -17,8 +18,8 @@ Corpus = tuple[list[str], list[list[str]]]
 """References, and the translations of several systems."""
 
 
-def counts_of(hypotheses: list[str], references: list[str]) -> list[BleuCounts]:
-    return [count_matches(*pair) for pair in zip(hypotheses, references, strict=True)]
+def counts_of(hypotheses: list[str], references: list[str]) -> list[dict[str, Any]]:
+    return [vars(count_matches(*pair)) for pair in zip(hypotheses, references, strict=True)]
 
 
 @st.composite

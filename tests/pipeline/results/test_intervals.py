@@ -57,13 +57,17 @@ def detokenize(lines: list[str]) -> list[str]:
     return [line.replace(" .", ".") for line in lines]
 
 
+def count_ngrams(lines: list[str], references: list[str]) -> list[dict[str, Any]]:
+    return [vars(count_matches(*pair)) for pair in zip(lines, references, strict=True)]
+
+
 def compare(systems: Texts, samples: int, seed: int = 1, sentences: int = SENTENCES) -> dict[str, Any]:
     """The comparison of the systems on the first sentences."""
     references = REFERENCES[:sentences]
     counts = {}
     texts = {}
     for name, runs in systems.items():
-        counts[name] = [list(map(count_matches, run[:sentences], references)) for run in runs]
+        counts[name] = [count_ngrams(run[:sentences], references) for run in runs]
         texts[name] = [detokenize(run[:sentences]) for run in runs]
     column = intervals.ColumnTranslations(counts, texts, detokenize(references))
     return intervals.compare(column, Bootstrap(samples, seed))
@@ -109,7 +113,7 @@ def test_intervals_and_p_match_resampling() -> None:
         system = results["systems"][model]
         assert [system["low"], system["high"]] == pytest.approx(bounds, abs=1e-5)
         # a figure's interval of the same sentences is this one
-        counts = list(map(count_matches, texts, REFERENCES))
+        counts = count_ngrams(texts, REFERENCES)
         interval = SampledBleu([counts], Bootstrap(samples, seed)).compute_interval()
         assert interval == pytest.approx(bounds, abs=1e-9)
     differences = scores["similar"] - scores["good"]
