@@ -16,20 +16,12 @@ PROGRAMS = ROOT / ".kenlm"
 
 
 @functools.cache
-def _provided() -> str | None:
-    """Why they cannot be had, if they cannot."""
+def programs() -> Path:
+    """Their folder; skips, and says what is missing, where they cannot be built."""
     try:
         provide_programs(PROGRAMS, parallel_jobs=2)
     except UserError as error:
-        return str(error)
-    return None
-
-
-def programs() -> Path:
-    """Their folder; skips, and says what is missing, where they cannot be built."""
-    problem = _provided()
-    if problem:
-        pytest.skip(problem)
+        pytest.skip(str(error))
     return PROGRAMS
 
 

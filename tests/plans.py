@@ -104,11 +104,9 @@ def stand_ins(other: Path, experiment: Path) -> None:
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
     files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/corpora.json"]
-    everything = [*config.use.train, *config.use.dev, *config.use.test]
-    stages = {get_final_stage(config): config.use.train, "tokens": everything, "raw": everything}
-    for stage, corpora in stages.items():
-        shards = [f"data/{stage}/{shard}" for shard in list_shards(config, corpora)]
-        files += [f"{shard}.{side}.zst" for shard in shards for side in ("en", "fr", "align")]
+    for shard in list_shards(config, [*config.use.train, *config.use.dev, *config.use.test]):
+        for stage in {get_final_stage(config), "tokens", "raw"}:
+            files += [f"data/{stage}/{shard}.{side}.zst" for side in ("en", "fr", "align")]
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)
         (other / file).touch()

@@ -6,6 +6,8 @@ import re
 from nmt.backend.gpu_pool import POOL_VARIABLE, VISIBLE_VARIABLE, parse_gpu_list
 from nmt.io.system import query_program
 
+GPU = re.compile(r"^GPU .*\n?(?:^ .*\n?)*", re.MULTILINE)
+"""The line of a GPU, with the indented lines of its instances."""
 UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
 
@@ -17,19 +19,13 @@ def list_gpus(listing: str) -> list[str]:
 
     listing: the program's output, with a line for each GPU, and indented lines below it for its instances.
     """
-    uuids_of_gpus: list[list[str]] = []  # for each GPU its own UUID, then those of its instances
-    for line in listing.splitlines():
-        if line.startswith("GPU "):
-            uuids_of_gpus.append([])
-        if uuids_of_gpus:
-            uuids_of_gpus[-1] += UUID.findall(line)
-
-    if all(len(uuids) <= 1 for uuids in uuids_of_gpus):
-        return [str(number) for number in range(len(uuids_of_gpus))]
+    gpus = GPU.findall(listing)
+    if "(UUID: MIG-" not in listing:
+        return [str(number) for number in range(len(gpus))]
     names = []
-    for uuids in uuids_of_gpus:
-        instance_uuids = uuids[1:]
-        names += instance_uuids if instance_uuids else uuids
+    for gpu in gpus:
+        own_uuid, *instance_uuids = UUID.findall(gpu)
+        names += instance_uuids or [own_uuid]
     return names
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
+from nmt.settings.training import Training
 from nmt.store.model_folder import NEEDED_FILES, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY
 from pipeline.config.schema import Config
 from workflow import cluster, options
@@ -111,7 +112,10 @@ class Jobs:
             # for a message: the setting under `resources` to change if a partition does not grant the time
             "time_limit_key": "translate_hours",
         }
-        self.decoding_options = no_rerun_if_changed(self._format_decoding_options())
+        decoding_options = [
+            (key, getattr(config.decoding, key)) for key in ("batch_size", "threads", "device")
+        ]
+        self.decoding_options = no_rerun_if_changed(options.format_options(decoding_options))
         self.pretrained_model_stamps = []
         """Stamps of pretrained models. Snakemake does not notice if an older model takes the place of one."""
         if config.pretrained.models:
@@ -119,11 +123,6 @@ class Jobs:
             # weights of two releases may have the same size and date, but the summary contains their checksum
             files += [f"{paths.model_folder(run)}/{SUMMARY}" for run in plan.selected_runs]
             self.pretrained_model_stamps = job_settings.get_file_stamps(files)
-
-    def _format_decoding_options(self) -> str:
-        decoding = self.config.decoding
-        keys = ("batch_size", "threads", "device")
-        return options.format_options((key, getattr(decoding, key)) for key in keys)
 
     # --- processors and GPUs ------------------------------------------------------------------------------------
 
@@ -162,13 +161,6 @@ class Jobs:
         """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
         named_files = [file for _, file in experiment.collect_named_files(self.config)]
         return job_settings.get_file_stamps(file for file in named_files if not self.is_made(file))
-
-    def archive_entry(self, wildcards: Any) -> dict[str, Any]:
-        """Return an archive's address and checksums.
-
-        The licence and other sources are left out: if only they change, the archive is not downloaded again.
-        """
-        return self.paths.find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
 
     def vocabulary_of_initial_model(self, wildcards: Any) -> list[str]:
         """Return the vocabulary of the model with whose weights the trainings begin; an empty list if there is none."""
@@ -235,31 +227,21 @@ class Jobs:
         priority = cluster.get_priority(self.config, self.plan.runs[wildcards.run])
         return f"--nice={10 * (cluster.HIGHEST_PRIORITY - priority)}"
 
-    def training_threads(self, wildcards: Any) -> int:
-        """Return the cores of a training."""
-        return self.count_cores(self._get_training(wildcards).threads)
-
-    def training_gpus(self, wildcards: Any) -> int:
-        """Return the GPUs of a training."""
-        return count_gpus(self._get_training(wildcards).device)
-
-    def _get_training(self, wildcards: Any) -> Any:
+    def get_training(self, run: str) -> Training:
         """Return the settings `training` of a run's model."""
-        return self.config.models[self.plan.runs[wildcards.run].model].training
+        return self.config.models[self.plan.runs[run].model].training
 
     # --- translation and scores ---------------------------------------------------------------------------------
 
     def list_model_arguments(self, system: Any) -> list[str]:
         """Return the arguments after `--model` for the models of a system, or of an entry of `rescored`."""
-        return options.list_model_arguments(map(self.paths.model_folder, system.members), system.average)
-
-    def translation_threads(self, wildcards: Any) -> int:
-        """Return the cores of a translation."""
-        return self.count_cores(self.plan.systems[wildcards.system].decoding.threads)
-
-    def translation_gpus(self, wildcards: Any) -> int:
-        """Return the GPUs of a translation."""
-        return count_gpus(self.plan.systems[wildcards.system].decoding.device)
+        first_folder, *other_folders = map(self.paths.model_folder, system.members)
+        arguments = [first_folder]
+        for folder in other_folders:
+            arguments += ["--model", folder]
+        if other_folders:
+            arguments += ["--average", system.average]
+        return arguments
 
     def system_options(self, wildcards: Any) -> str:
         """Return the options with a system's name and seed, which `nmt` writes next to its scores."""

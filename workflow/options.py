@@ -19,17 +19,3 @@ def format_options(values: Iterable[tuple[str, Any]]) -> str:
 def match_any(names: Iterable[str]) -> str:
     """Return a regular expression that matches each of the names; without names it matches nothing."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
-
-
-def list_model_arguments(folders: Iterable[str], average: str) -> list[str]:
-    """Return the arguments after `--model` on the command line of one model, or of an ensemble.
-
-    average: the value of the ensemble's `--average`.
-    """
-    first_folder, *other_folders = folders
-    arguments = [first_folder]
-    for folder in other_folders:
-        arguments += ["--model", folder]
-    if other_folders:
-        arguments += ["--average", average]
-    return arguments

@@ -48,10 +48,6 @@ class Paths:
         """Return one side of the tokenized text of these corpora, shard by shard."""
         return [f"{self.data}/{stage}/{shard}.{language}.zst" for shard in self.list_shards(corpora)]
 
-    def selected_files(self, corpus: str, ending: str) -> list[str]:
-        """Return a file of each shard of a corpus' selected text, such as its counts."""
-        return [f"data/selected/{shard}.{ending}" for shard in self.list_shards([corpus])]
-
     def training_files(self, split: str, language: str) -> list[str]:
         """Return one side of the text that models learn from (split: train or dev), shard by shard."""
         if split == "train":

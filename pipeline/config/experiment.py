@@ -136,8 +136,8 @@ def find_surplus_shards(config: Config) -> list[str]:
     return lines
 
 
-def find_outside_folders(config: Config, folder: Path) -> list[Path]:
-    """Return the folders outside of the experiment's folder that its jobs read or write.
+def list_folders_of_jobs(config: Config, folder: Path) -> list[Path]:
+    """Return the folders besides the experiment's that its jobs may read or write.
 
     The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
     """
@@ -151,10 +151,7 @@ def find_outside_folders(config: Config, folder: Path) -> list[Path]:
         if entry.is_symlink() and entry.is_dir():
             paths.append(os.path.realpath(entry))
     paths.append(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-
-    real_folder = folder.resolve()  # without links
-    folders = [folder / path for path in paths]
-    return [path for path in folders if not path.resolve().is_relative_to(real_folder)]
+    return [folder / path for path in paths]
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------

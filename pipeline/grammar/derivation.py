@@ -16,6 +16,8 @@ from pipeline.grammar.lexicon import Adjective, Auxiliary, Noun, NounKind, Phras
 from pipeline.grammar.rare_words import RareWords, ZipfSampler
 
 Entry = TypeVar("Entry")
+French = list[AlignedWord]
+"""French words in their order."""
 Polarity = Literal["positive", "not", "never"]
 
 # How often a word is one of the rare, made-up ones.
@@ -33,7 +35,7 @@ NOUNS: dict[NounKind, tuple[Noun, ...]] = {
 class Phrase:
     """The French of a noun phrase, with its gender and number."""
 
-    french: list[AlignedWord]
+    french: French
     feminine: bool
     plural: bool
 
@@ -79,11 +81,11 @@ class Derivation:
         self.english += words
         return tuple(range(start, len(self.english)))
 
-    def generate_word(self, english: str, french: str) -> list[AlignedWord]:
+    def generate_word(self, english: str, french: str) -> French:
         """Append an English word, and return the French word that translates it."""
         return [(french, self.emit_english(english))]
 
-    def generate_phrase_pair(self, pair: PhrasePair) -> list[AlignedWord]:
+    def generate_phrase_pair(self, pair: PhrasePair) -> French:
         """Append the English of a phrase pair, and return its French.
 
         Words are linked one to one if both languages have the same number of words, else all to all.
@@ -95,13 +97,13 @@ class Derivation:
 
     # --- sentences and clauses ------------------------------------------------
 
-    def generate_sentence(self, target_words: int, max_words: int) -> list[AlignedWord]:
+    def generate_sentence(self, target_words: int, max_words: int) -> French:
         """Return clauses of about `target_words` English words together; [] if no clause fitted into `max_words`.
 
         The full stop is not counted.
         """
         opening = self.generate_opening(target_words)
-        clauses: list[AlignedWord] = []
+        clauses: French = []
         while not clauses or len(self.english) < target_words:
             clause_words = min(target_words - len(self.english), self.rng.randint(4, 17))
             clause = self.generate_fitting_clause(clause_words, max_words, with_conjunction=bool(clauses))
@@ -110,16 +112,14 @@ class Derivation:
             clauses += clause
         return opening + clauses if clauses else []
 
-    def generate_fitting_clause(
-        self, target_words: int, max_words: int, with_conjunction: bool
-    ) -> list[AlignedWord]:
+    def generate_fitting_clause(self, target_words: int, max_words: int, with_conjunction: bool) -> French:
         """Return a clause of about `target_words` English words, with or without a conjunction before it.
 
         Return [] if in each of three attempts, the sentence would have more than `max_words` with the clause.
         """
         start = len(self.english)
         for _ in range(3):
-            conjunction: list[AlignedWord] = []
+            conjunction: French = []
             if with_conjunction:
                 conjunction = self.generate_phrase_pair(self.choose_entry(lexicon.CONJUNCTIONS))
             clause = self.generate_clause(len(self.english) + target_words)
@@ -130,7 +130,7 @@ class Derivation:
             del self.english[start:]
         return []
 
-    def generate_opening(self, target_words: int) -> list[AlignedWord]:
+    def generate_opening(self, target_words: int) -> French:
         """Return a time or a place before the first clause; [] in most sentences and in all short sentences."""
         if target_words < 9 or self.with_probability(0.75):
             return []
@@ -140,7 +140,7 @@ class Derivation:
             opening = self.generate_location(self.choose_end(8, 1))
         return opening + self.generate_word(",", ",")
 
-    def generate_clause(self, english_end: int) -> list[AlignedWord]:
+    def generate_clause(self, english_end: int) -> French:
         """Return subject and predicate."""
         subject = self.generate_subject(self.choose_end(english_end, 0.6))
         return subject.french + self.generate_predicate(subject, english_end)
@@ -153,7 +153,7 @@ class Derivation:
             return Phrase(french, pronoun.feminine, pronoun.plural)
         return self.generate_noun_phrase("person", english_end)
 
-    def generate_predicate(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_predicate(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with its complement, then a place and a time if there are words left."""
         french = self.generate_verb_phrase(subject, english_end)
         if self.count_free_words(english_end) >= 3 and self.with_probability(0.7):
@@ -162,7 +162,7 @@ class Derivation:
             french += self.generate_time(lexicon.CLOSING_ADVERBS)
         return french
 
-    def generate_time(self, adverbs: Sequence[PhrasePair]) -> list[AlignedWord]:
+    def generate_time(self, adverbs: Sequence[PhrasePair]) -> French:
         """Return an adverb or a date."""
         if self.with_probability(0.65):
             return self.generate_phrase_pair(self.choose_entry(adverbs))
@@ -176,7 +176,7 @@ class Derivation:
         french_day = self.generate_word(day, day)
         return french_article + french_day + french_month
 
-    def generate_verb_phrase(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_verb_phrase(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with its complement, of a random kind for which there are words left."""
         choice = self.rng.random()
         free_words = self.count_free_words(english_end)
@@ -197,13 +197,13 @@ class Derivation:
             return self.generate_ditransitive(subject, english_end)
         return self.generate_transitive(subject, english_end)
 
-    def generate_report(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_report(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with a clause: says that ..."""
         french = self.generate_verb_group(self.choose_entry(lexicon.REPORTING), subject, "positive")
         french += self.generate_word("that", "que")
         return french + self.generate_clause(english_end)
 
-    def generate_indirect(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_indirect(self, subject: Phrase, english_end: int) -> French:
         """Return a verb that takes its object with a preposition."""
         verb = self.choose_entry(lexicon.INDIRECT)
         polarity = self.choose_polarity()
@@ -218,7 +218,7 @@ class Derivation:
         french = self.generate_verb_group(verb, subject, polarity)
         return french + self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french
 
-    def generate_transitive(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_transitive(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with its direct object. French pronouns move before it, and its participle agrees with them."""
         verb = self.choose_entry(lexicon.TRANSITIVE)
         polarity = self.choose_polarity()
@@ -237,7 +237,7 @@ class Derivation:
         object_end = self.choose_end(english_end, 1)
         return french + self.generate_noun_phrase(kind, object_end, negated=polarity != "positive").french
 
-    def generate_ditransitive(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_ditransitive(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with direct object and recipient, each a noun or a pronoun: les lui donne."""
         verb = self.choose_entry(lexicon.DITRANSITIVE)
         polarity = self.choose_polarity()
@@ -266,7 +266,7 @@ class Derivation:
             french += self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french
         return french
 
-    def generate_copula(self, subject: Phrase) -> list[AlignedWord]:
+    def generate_copula(self, subject: Phrase) -> French:
         """Return "être" with an adjective that agrees with the subject."""
         verb = self.generate_word(lexicon.BE.english[subject.plural], lexicon.BE.french[subject.plural])
         polarity = self.choose_polarity()
@@ -293,7 +293,7 @@ class Derivation:
         polarity: Polarity,
         clitics: Sequence[PhrasePair] = (),
         preceding_object: Phrase | Pronoun | None = None,
-    ) -> list[AlignedWord]:
+    ) -> French:
         """Return auxiliary, negation, adverb, verb and object pronouns, in the order of French.
 
         Args:
@@ -368,7 +368,7 @@ class Derivation:
         """Append "not" or "never", and return its position; () if there is no negation."""
         return () if polarity == "positive" else self.emit_english(polarity)
 
-    def generate_verb_adverb(self, polarity: Polarity) -> list[AlignedWord]:
+    def generate_verb_adverb(self, polarity: Polarity) -> French:
         """Return an adverb that precedes the English verb and follows the French verb; [] for most verbs."""
         if polarity == "never" or self.with_probability(0.82):
             return []
@@ -452,15 +452,15 @@ class Derivation:
 
     def generate_described_noun(
         self, noun: Noun, kind: NounKind, plural: bool, english_end: int
-    ) -> tuple[list[AlignedWord], bool]:
+    ) -> tuple[French, bool]:
         """Return a noun with adjectives and compound, and whether the French begins with an adjective.
 
         Most words change sides: a "very strange school book" is a "livre de école très étrange".
 
         english_end: the English position up to which the phrase may reach.
         """
-        adjective_before: list[AlignedWord] = []
-        words_after: list[AlignedWord] = []
+        adjective_before: French = []
+        words_after: French = []
 
         # 1. an adjective that stands before the French noun, such as "grand"; each step leaves a word for the noun
         if self.count_free_words(english_end) >= 2 and self.with_probability(0.3):
@@ -488,7 +488,7 @@ class Derivation:
         french_noun = self.generate_word(noun.english[plural], noun.french[plural])
         return adjective_before + french_noun + words_after, bool(adjective_before)
 
-    def generate_modifier(self, kind: NounKind, head: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_modifier(self, kind: NounKind, head: Phrase, english_end: int) -> French:
         """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head.
 
         english_end: the English position up to which the modifier may reach.
@@ -511,14 +511,14 @@ class Derivation:
             return self.generate_passive(head, english_end)
         return self.generate_relative_clause(kind, head, english_end)
 
-    def generate_passive(self, head: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_passive(self, head: Phrase, english_end: int) -> French:
         """Return a participle that agrees with the noun before it, the head: the letter found by the king."""
         verb = self.choose_entry([verb for verb in lexicon.TRANSITIVE if not verb.particle])
         participle = self.generate_word(verb.english_participle, _inflect_participle(verb, head))
         preposition = self.generate_word("by", "par")
         return participle + preposition + self.generate_noun_phrase("person", english_end).french
 
-    def generate_relative_clause(self, kind: NounKind, head: Phrase, english_end: int) -> list[AlignedWord]:
+    def generate_relative_clause(self, kind: NounKind, head: Phrase, english_end: int) -> French:
         """Return a relative clause, in which the head is the subject, the direct object or the place."""
         # the place or the subject: the garden where ..., the king who ...
         if kind == "place":
@@ -534,7 +534,7 @@ class Derivation:
         verb_group = self.generate_verb_group(verb, subject, polarity, preceding_object=head)
         return relative_pronoun + subject.french + verb_group
 
-    def generate_location(self, english_end: int) -> list[AlignedWord]:
+    def generate_location(self, english_end: int) -> French:
         """Return a place or a city with its preposition."""
         if self.count_free_words(english_end) < 3 or self.with_probability(0.25):
             french = self.generate_phrase_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
@@ -579,7 +579,7 @@ def _inflect_participle(verb: Verb, controller: Phrase | Pronoun | None) -> str:
     return participle
 
 
-def _negate(verb: list[AlignedWord], polarity: Polarity, negation_links: Links) -> list[AlignedWord]:
+def _negate(verb: French, polarity: Polarity, negation_links: Links) -> French:
     """Return a French verb between "ne" and "pas" or "jamais", which both translate the English negation."""
     if polarity == "positive":
         return verb

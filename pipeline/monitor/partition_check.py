@@ -6,7 +6,7 @@ Otherwise Slurm would refuse a job hours later, or the job would wait forever.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nmt.io.system import parse_slurm_duration, query_program
 from nmt.settings.base import suggest_name
@@ -62,24 +62,10 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return a line for each reason why submitted jobs would not start; [] if Slurm does not answer."""
     node_groups = query_partitions()
-
-    # jobs of a rule for the same nodes are checked once, with the longest time and the largest memory of all
-    requests: dict[tuple[object, ...], Job] = {}
-    for job in jobs:
-        if job.is_local:
-            continue
-        resources = job.resources
-        node_requests = (resources.get(name) for name in ("slurm_partition", "gpu", "gpu_model", "qos"))
-        key = (job.rule, *node_requests)
-        similar_job = requests.get(key, job)
-        maxima = {}
-        for name in ("runtime", "mem_mb"):
-            maxima[name] = max(resources.get(name, 0), similar_job.resources.get(name, 0))
-        requests[key] = replace(job, resources={**resources, **maxima})
-
     problems: list[str] = []
-    for job in requests.values():
-        problems += _find_problems(node_groups, job)
+    for job in jobs:
+        if not job.is_local:
+            problems += _find_problems(node_groups, job)
     return list(dict.fromkeys(problems))
 
 

@@ -163,30 +163,18 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
         if not _is_complete(folder):
             with temporary_folder(folder, "build-") as work_folder:
                 installation = _find_installation()
-                if installation:
-                    _link_programs(installation, work_folder)
-                else:
+                if not installation:
                     problem = explain_missing_moses()
                     if problem:
                         raise UserError(problem)
                     fetch(folder / "source.tar.gz")
                     _build_programs(folder / "source.tar.gz", work_folder, parallel_jobs)
                 for name in ("bin", "scripts"):
+                    if installation:
+                        (work_folder / name).symlink_to(installation / name)
                     _remove_path(folder / name)
                     commit_file(work_folder / name, folder / name)
     return "the PATH" if (folder / "scripts").is_symlink() else SOURCE_SHA256
-
-
-def _link_programs(installation: Path, folder: Path) -> None:
-    """Put links to the programs and scripts of an installation into a folder.
-
-    Each program gets a link of its own, since a link to the whole folder would be dangerous: Snakemake removes the
-    outputs of a rule before it runs the rule, and so would remove the user's programs.
-    """
-    (folder / "bin").mkdir()
-    for program in TARGETS:
-        (folder / "bin" / program).symlink_to(installation / "bin" / program)
-    (folder / "scripts").symlink_to(installation / "scripts")
 
 
 def _is_complete(root: Path) -> bool:
@@ -279,8 +267,8 @@ def _checksum_of_files(tree: Path) -> str:
 
 
 def _remove_path(path: Path) -> None:
-    """Remove a file, a link or a folder, if it is there."""
-    if path.is_symlink() or path.is_file():
+    """Remove a link or a folder, if it is there."""
+    if path.is_symlink():
         path.unlink()
     elif path.exists():
         shutil.rmtree(path)

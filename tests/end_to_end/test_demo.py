@@ -3,24 +3,14 @@
 import csv
 import json
 import shutil
-import statistics
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nmt.io.text_files import read_lines
 from tests.end_to_end.conftest import OUTPUT
 from tests.running import ROOT, nmt, run, run_command, scheduled, snakemake, snakemake_command
 
-RUNS = {
-    "rnnencdec-50": ("rnnencdec-50", 1),
-    "rnnsearch-50": ("rnnsearch-50", 1),
-    "rnnsearch-50.seed-8": ("rnnsearch-50", 8),
-    "rnnsearch-50-star": ("rnnsearch-50-star", 1),
-    "rnnsearch-50-star.seed-8": ("rnnsearch-50-star", 8),
-}
-"""Model and seed of each run."""
 LABELS = ["RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Both", "Mixed"]
 NOTHING = "Nothing to be done"
 
@@ -72,50 +62,6 @@ def test_no_partial_files_are_left(finished: Path) -> None:
     assert not [path for path in finished.rglob("*") if path.suffix in (".part", ".tmp")]
     for folder in ("locks", "incomplete"):
         assert not list((finished / ".snakemake" / folder).glob("*"))
-
-
-def test_the_report_on_the_text_follows_what_was_binarized(finished: Path) -> None:
-    with (finished / "results" / "data.csv").open(encoding="utf-8", newline="") as file:
-        rows = {(row["part"], row["stage"]): row for row in csv.DictReader(file)}
-    for part in ("train", "dev"):
-        meta = read(finished / "data" / "binary" / part / "meta.json")
-        assert rows[part, "tokens"]["pairs"] == str(meta["pairs"])
-        for side in ("source", "target"):
-            assert rows[part, "tokens"][f"{side}_words"] == str(meta[f"{side}_words"])
-
-
-def test_a_star_goes_on_from_its_own_seed(finished: Path) -> None:
-    nlls = {}
-    for name in RUNS:
-        lines = [json.loads(line) for line in read_lines(finished / "models" / name / "history.jsonl")]
-        nlls[name] = [(line["update"], line["dev_nll"]) for line in lines if "dev_nll" in line]
-    # what goes on begins with a validation of the weights with which the other ended
-    for seed in ("", ".seed-8"):
-        assert nlls[f"rnnsearch-50-star{seed}"][0] == nlls[f"rnnsearch-50{seed}"][-1]
-        hours = [
-            read(finished / "models" / f"{name}{seed}" / "summary.json")["hours"]
-            for name in ("rnnsearch-50", "rnnsearch-50-star")
-        ]
-        assert hours[1] > hours[0] > 0
-    assert nlls["rnnsearch-50"] != nlls["rnnsearch-50.seed-8"]
-
-
-def test_tables_carry_the_means_of_both_seeds(finished: Path) -> None:
-    compared = read(finished / "results" / "comparison.json")["all"]["systems"]
-    trained, scored = table(finished, "table2"), table(finished, "table1")
-    for model in ("rnnsearch-50", "rnnsearch-50-star"):
-        runs = [name for name in RUNS if RUNS[name][0] == model]
-        nlls = [read(finished / f"models/{name}/summary.json")["dev_nll"] for name in runs]
-        assert float(trained[model]["dev_nll"]) == pytest.approx(statistics.mean(nlls), abs=1e-4)
-        assert float(trained[model]["dev_nll_std"]) == pytest.approx(statistics.stdev(nlls), abs=1e-4)
-        assert (trained[model]["seeds"], trained[model]["seed"]) == ("2", "1 8")
-        bleu = [read(finished / f"scores/test/{name}.json")["bleu_all"] for name in runs]
-        assert compared[model]["bleu"] == pytest.approx(statistics.mean(bleu), abs=1e-5)
-        bounds = [float(scored[model][f"{side}_all"]) for side in ("low", "high")]
-        assert bounds == pytest.approx([compared[model]["low"], compared[model]["high"]], abs=0.006)
-    baseline, star = table(finished, "ablations").values()
-    assert baseline["differs"] == ""
-    assert "continue_from: rnnsearch-50" in star["differs"] and "training.updates: 300" in star["differs"]
 
 
 def test_an_ensemble_trains_nothing(finished: Path) -> None:

@@ -2,15 +2,18 @@
 
 import csv
 import re
+import shutil
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from nmt.io.text_files import read_lines
-from tests.moses_programs import BUILT, whole
-from tests.running import TINY, make_demo, run, snakemake_command
+from pipeline.moses.programs import provide_programs
+from tests.running import MIRROR, ROOT, TINY, make_demo, run, snakemake_command
 
+BUILT = ROOT / ".moses"
+"""Where the workflow puts Moses."""
 MEASURED = """
 moses: {enabled: true, tuning_rounds: 3, n_best: 20, alignment_block: 2000, lm_order: 3}
 """
@@ -22,10 +25,17 @@ models:
 PAIRS, SENTENCES = 3000, 30
 
 
+def fetch_source(path: Path) -> None:
+    """Copy the archive of Moses' source, for a build."""
+    archives = [*(MIRROR / "moses").glob("*.tar.gz")]
+    assert archives, "NMT_TEST_MIRROR names a folder with the archive of Moses' source"
+    shutil.copy(archives[0], path)
+
+
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny demo with more text, and with Moses measured."""
-    whole()
+    provide_programs(BUILT, fetch_source, parallel_jobs=2)
     folder = tmp_path_factory.mktemp("experiment")
     overlay = make_demo(folder)
     # tuned on 20 sentences, Moses has between 12 and 83 BLEU; on 60, between 84 and 86

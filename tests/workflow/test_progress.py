@@ -12,7 +12,7 @@ from nmt.io.progress import JobProgress
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.experiments import load_experiment
-from workflow.logger.snakemake_logger_plugin_nmt import HEADING, Failure, RunProgress
+from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
 
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
@@ -150,7 +150,7 @@ def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
     observed.progress(log, 900, 900)
     (observed.folder / log).write_text("update 900: done\n")
     observed.run.finish_job("logs/train/rnnencdec-50.log")
-    observed.run.report_failure(log, Failure("Slurm's job 18 was cancelled", "2 of 20"))
+    observed.run.report_failure(log, "Slurm's job 18 was cancelled", "2 of 20")
     assert observed.lines()[-4:-1] == [
         "Slurm's job 18 was cancelled",
         f"log: experiment/{log}",
@@ -162,7 +162,7 @@ def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
     observed.seconds += 100
     observed.run.refresh_line()
     assert observed.lines()[-1].endswith("waiting in the queue: train RNNsearch-50")
-    observed.run.report_failure(log, Failure("Slurm refuses it: too large"))
+    observed.run.report_failure(log, "Slurm refuses it: too large")
     assert observed.lines()[-3:] == ["FAILED: train RNNsearch-50", "Slurm refuses it: too large", ""]
     observed.run.close()
 

@@ -15,7 +15,10 @@ rule download:
     retries: 0
     localrule: True
     params:
-        archive=jobs.archive_entry,
+        # without the licence and other sources: if only they change, the archive is not downloaded again
+        archive=lambda wildcards: paths.find_archive(wildcards.archive).model_dump(
+            exclude={"alternatives", "license"}
+        ),
         # Snakemake does not compare this value, since the function takes `input`: other sources repeat no download
         alternatives=lambda wildcards, input: paths.find_archive(wildcards.archive).model_dump(
             include={"alternatives"}

@@ -131,9 +131,13 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             output:
                 source=paths.token_files([corpus], SOURCE, "selected"),
                 target=paths.token_files([corpus], TARGET, "selected"),
-                source_words=paths.selected_files(corpus, f"{SOURCE}.words.zst"),
-                target_words=paths.selected_files(corpus, f"{TARGET}.words.zst"),
-                counts=paths.selected_files(corpus, "counts.json"),
+                source_words=expand(
+                    f"data/selected/{{shard}}.{SOURCE}.words.zst", shard=paths.list_shards([corpus])
+                ),
+                target_words=expand(
+                    f"data/selected/{{shard}}.{TARGET}.words.zst", shard=paths.list_shards([corpus])
+                ),
+                counts=expand("data/selected/{shard}.counts.json", shard=paths.list_shards([corpus])),
             log:
                 f"logs/select/{corpus}.log",
             threads: jobs.shard_threads(corpus)

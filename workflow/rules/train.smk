@@ -37,9 +37,9 @@ rule train:
         "logs/train/{run}.log",
     priority: lambda wildcards: cluster.get_priority(CONFIG, plan.runs[wildcards.run])
     retries: RETRIES
-    threads: jobs.training_threads
+    threads: lambda wildcards: jobs.count_cores(jobs.get_training(wildcards.run).threads)
     resources:
-        gpu=jobs.training_gpus,
+        gpu=lambda wildcards: count_gpus(jobs.get_training(wildcards.run).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run], Path()),
         # for a message: the setting under `resources` to change if a partition does not grant the time

@@ -33,9 +33,9 @@ rule translate:
         provenance="translations/{set}/{system}.{mode}.provenance.json",
     log:
         "logs/translate/{set}/{system}.{mode}.log",
-    threads: jobs.translation_threads
+    threads: lambda wildcards: jobs.count_cores(plan.systems[wildcards.system].decoding.threads)
     resources:
-        gpu=jobs.translation_gpus,
+        gpu=lambda wildcards: count_gpus(plan.systems[wildcards.system].decoding.device),
         mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         # for a message: the setting under `resources` to change if a partition does not grant the time

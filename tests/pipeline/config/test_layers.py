@@ -17,13 +17,6 @@ from tests.experiments import EXTENDS_PAPER
 from tests.odd_values import JUNK
 from tests.running import ROOT
 
-TREES = st.recursive(
-    st.integers() | st.lists(st.integers(), max_size=2),
-    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-    max_leaves=8,
-)
-MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
-
 
 def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
     return Layer(name, values)
@@ -31,20 +24,6 @@ def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
 
 def paper_with(values: dict[str, Any]) -> Config:
     return load_config([*find_layers(ROOT), layer(values, "over.yaml")])
-
-
-@given(MAPPINGS, MAPPINGS)
-def test_later_layer_wins(first: dict[str, Any], second: dict[str, Any]) -> None:
-    before = repr((first, second))
-    found = merge_layers([layer(first), layer(second)])
-    assert found.keys() == first.keys() | second.keys()
-    assert merge_layers([layer(found), layer(second)]) == found
-    for key in found:
-        if key not in second:
-            assert found[key] == first[key]
-        elif not isinstance(second[key], dict):
-            assert found[key] == second[key]
-    assert repr((first, second)) == before
 
 
 def test_every_corpus_of_the_paper_has_a_number_of_pairs() -> None:

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
-from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
 from pipeline.download import download as module
@@ -178,17 +177,11 @@ def test_without_checksum_nothing_is_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
 @pytest.mark.parametrize("partial_size", [500_000, len(DATA)])
-def test_partial_file_is_resumed(
-    tmp_path: Path, partial_size: int, known: Known, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(progress.LOG_VARIABLE, str(tmp_path / "a.log"))
+def test_partial_file_is_resumed(tmp_path: Path, partial_size: int, known: Known) -> None:
     partial_path(tmp_path / "a").write_bytes(DATA[:partial_size])
     with run_server(make_file_reply()) as server:
         assert download_from(server, tmp_path / "a", known) == DATA
     assert server.begins == [partial_size] * (partial_size < len(DATA) or known is SUM_ONLY)
-    if partial_size < len(DATA):
-        assert (reading := progress.read_progress(tmp_path / "a.progress.json")) is not None
-        assert (reading.count, reading.total, reading.initial_count) == (len(DATA), len(DATA), partial_size)
 
 
 def test_server_without_ranges(tmp_path: Path) -> None:
@@ -272,13 +265,6 @@ def test_mirrors_come_first(tmp_path: Path) -> None:
     assert found == (tmp_path / "full" / "wmt" / "a").as_uri()
     assert server.lines == ["GET /m/wmt/a HTTP/1.1"]
     assert (tmp_path / "a").read_bytes() == DATA
-
-
-def test_unreachable_sources_leave_nothing(tmp_path: Path) -> None:
-    mirrors = ["http://127.0.0.1:1", str(tmp_path / "none")]
-    with refused():
-        download_file(make_source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
-    assert not [*tmp_path.iterdir()]
 
 
 def test_secrets_of_address_are_hidden(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """Corpora out of archives of every kind: whole, damaged and hostile."""
 
 import bz2
-import functools
 import gzip
 import hashlib
 import io
@@ -185,9 +184,8 @@ def test_format_is_told_by_content(
 # --- what is known of the text
 
 
-@pytest.mark.parametrize("pack", [bytes, functools.partial(gzip.compress, mtime=0)], ids=["plain", "gzip"])
-def test_checksums_of_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
+def test_checksums_of_members(tmp_path: Path) -> None:
+    members = {"c.en": gzip.compress(ENGLISH, mtime=0), "c.fr": FRENCH}
     sums = md5(members["c.en"]), md5(members["c.fr"])
     archive = pack_tar(tmp_path / "a.tgz", members)
     counts = extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
@@ -201,27 +199,12 @@ def test_checksums_of_members(tmp_path: Path, pack: Callable[[bytes], bytes]) ->
 
 # --- archives that mean harm
 
-TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
-
-
-def pack_tar_with(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
-    """An archive with such entries before those of the corpus."""
-    with tarfile.open(path, "w:gz") as archive:
-        for entry, data in (*entries, *((tarfile.TarInfo(name), data) for name, data in TEXTS.items())):
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    return path
-
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("kind", ["tar", "zip"])
-def test_repeated_member_is_refused(tmp_path: Path, kind: str) -> None:
-    if kind == "tar":
-        archive = pack_tar_with(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
-    else:
-        archive = pack_zip(tmp_path / "a", TEXTS)
-        with zipfile.ZipFile(archive, "a") as more:
-            more.writestr("c.en", b"1\n")
+def test_repeated_member_is_refused(tmp_path: Path) -> None:
+    archive = pack_zip(tmp_path / "a", {"c.en": ENGLISH, "c.fr": FRENCH})
+    with zipfile.ZipFile(archive, "a") as more:
+        more.writestr("c.en", b"1\n")
     with refused():
         extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")

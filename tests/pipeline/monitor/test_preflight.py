@@ -23,15 +23,6 @@ def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
     return Job("download", {"archive": path}, (path,), log, is_pending, is_local=True, resources={})
 
 
-def test_job_list_has_pending_jobs(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-    train = Job("train", {"run": "rnnsearch-30"}, ("model",), "logs/train/rnnsearch-30.log", True, False, {})
-    download = download_job(config, "giga-fren")
-    jobs = JobList(config, (download, download_job(config, "un-2000", is_pending=False), train))
-    assert jobs.pending_jobs == [download, train]
-    assert (jobs.runs_to_train, jobs.archives_to_download) == (["rnnsearch-30"], ["giga-fren"])
-
-
 @pytest.mark.parametrize(
     ("rule", "is_pending"), [("perplexity", True), ("vectors", True), ("perplexity", False)]
 )
@@ -68,7 +59,8 @@ def test_full_disk_is_a_warning(
     config = paper(tmp_path)
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, free_bytes))
-    (line,) = describe_forecast(JobList(config, (download_job(config, "europarl-v7"),)), tmp_path)
+    jobs = (download_job(config, "europarl-v7"), download_job(config, "un-2000", is_pending=False))
+    (line,) = describe_forecast(JobList(config, jobs), tmp_path)
     assert line.startswith(f"{prefix}disk: needs 0.7 GB")
 
 

@@ -73,14 +73,6 @@ class StartedJob:
     earlier_files: Mapping[Path, float]
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why a job failed, unless its log tells, and its next attempt, such as "2 of 20", if there is one."""
-
-    reason: str | None = None
-    next_attempt: str | None = None
-
-
 class RunProgress:
     """Prints the progress of a run. Jobs are identified by their logs.
 
@@ -153,10 +145,12 @@ class RunProgress:
             elif all(pending_job.stage != job.stage for pending_job in self._jobs.values()):
                 self._print_timed_line(f"{job.stage} done")
 
-    def report_failure(self, log: str, failure: Failure = Failure()) -> bool:
+    def report_failure(self, log: str, reason: str | None = None, next_attempt: str | None = None) -> bool:
         """Print why a job failed: its errors, what Slurm did, or the last lines of its log.
 
         Return whether the reason is known: False if only the last lines of the log were printed.
+
+        reason: why it failed, unless its log tells. next_attempt: such as "2 of 20", if there is one.
         """
         with self._lock:
             started_job = self._started_jobs.pop(log, None)
@@ -169,8 +163,8 @@ class RunProgress:
             errors = [line for line in lines if line.startswith(ERROR_START)]
 
             # 1. the reasons
-            if failure.reason:
-                reasons = [*errors, failure.reason]
+            if reason:
+                reasons = [*errors, reason]
             elif lines and lines[-1].startswith(LAST_WORD_START):
                 reasons = lines[-1:]
             else:
@@ -182,11 +176,11 @@ class RunProgress:
             heading = set_color("red", f"FAILED: {name}", self._stream)
             if lines:
                 reasons.append(f"log: {os.path.relpath(path, self._start_folder)}")
-            if failure.next_attempt:
+            if next_attempt:
                 heading = set_color("yellow", f"ended: {name}", self._stream)
-                reasons.append(f"It is submitted again: attempt {failure.next_attempt}")
+                reasons.append(f"It is submitted again: attempt {next_attempt}")
             self.print_lines("", heading, *reasons, "")
-            return bool(errors or failure.reason)
+            return bool(errors or reason)
 
     def close(self) -> None:
         """End the thread that watches the jobs."""
@@ -366,9 +360,8 @@ class LogHandler(LogHandlerBase):
         elif self.is_interrupted:
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            failure = Failure(fields.get("reason"), fields.get("next_attempt"))
             self.has_explained_error |= self._get_progress().report_failure(
-                self.logs[fields["jobid"]], failure
+                self.logs[fields["jobid"]], fields.get("reason"), fields.get("next_attempt")
             )
         elif event in (None, LogEvent.ERROR):
             self._print_message(record)
