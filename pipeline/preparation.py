@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,17 +118,13 @@ class HeldOutSentences:
         for name, shards in corpora.items():
             for match_kind in MATCH_KINDS:
                 self.names += [f"{name}_{match_kind}_{side}" for side in (*SIDES, "both")]
-            for source_file, target_file in shards:
-                self._add_sentences(name, "source", source_file)
-                self._add_sentences(name, "target", target_file)
-
-    def _add_sentences(self, set_name: str, side: str, file: Path) -> None:
-        """Add the lines of a token file that have letters or digits."""
-        for line in read_lines(file):
-            key = matching_key(line)
-            if key:
-                self.sets.setdefault(("same", side, line), set()).add(set_name)
-                self.sets.setdefault(("alike", side, key), set()).add(set_name)
+            for files in shards:
+                for side, file in zip(SIDES, files, strict=True):
+                    for line in read_lines(file):
+                        key = matching_key(line)
+                        if key:
+                            self.sets.setdefault(("same", side, line), set()).add(name)
+                            self.sets.setdefault(("alike", side, key), set()).add(name)
 
 
 def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]:
@@ -220,14 +216,12 @@ def prepare_shard(
     """
     cleaner = Cleaner(Cleaning.model_validate(settings["cleaning"]))
     stage_counts = StageCounts()
-    tokenizers = None
+    tokenize_source: Callable[[str], str] = str  # text that consists of tokens stays as it is
+    tokenize_target: Callable[[str], str] = str
     if settings["tokenization"] is not None:
         tokenization = Tokenization.model_validate(settings["tokenization"])
-        languages = settings["languages"]
-        tokenizers = (
-            Tokenizer(languages["source"], tokenization),
-            Tokenizer(languages["target"], tokenization),
-        )
+        tokenize_source = Tokenizer(settings["languages"]["source"], tokenization)
+        tokenize_target = Tokenizer(settings["languages"]["target"], tokenization)
 
     with (
         Progress.over_files(raw, f"prepare {raw[0]}") as progress,
@@ -237,9 +231,7 @@ def prepare_shard(
         for raw_source, raw_target in read_pairs(*raw, progress, errors="surrogateescape"):
             # a removed pair becomes an empty line on both sides
             source, target = cleaner.clean_pair(raw_source, raw_target) or ("", "")
-            if tokenizers:
-                tokenize_source, tokenize_target = tokenizers
-                source, target = tokenize_source(source), tokenize_target(target)
+            source, target = tokenize_source(source), tokenize_target(target)
             source_writer.write(source)
             target_writer.write(target)
             stage_counts.add(source, target)

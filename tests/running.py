@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAPER = ROOT / "experiments" / "paper"
 MIRROR = Path(os.environ.get("NMT_TEST_MIRROR", ROOT / "no mirror"))
 """A folder with real archives under their official paths; tests that need them skip without."""
-NO_MIRROR = "NMT_TEST_MIRROR names no folder with real archives"
 
 
 def hanging(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

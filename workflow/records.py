@@ -45,11 +45,6 @@ def check_records(config: Config) -> None:
         )
 
 
-def freeze_settings(config: Config) -> None:
-    """Write the settings of the run: its jobs on a cluster read them, whatever config.yaml says by then."""
-    write_json(RUN_SETTINGS, config.model_dump(mode="json"))
-
-
 def plan_results(files: Iterable[str]) -> None:
     """Add files to the list of the files that runs may have written into `results/`.
 

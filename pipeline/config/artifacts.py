@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from nmt.settings.base import Identifier, Names, Seed, Settings, TokenCount
+from nmt.settings.base import Identifier, Names, PositiveInt, Seed, Settings, TokenCount
 from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
@@ -46,7 +46,7 @@ class Artifacts(Settings):
     """Models in Table 3, long sentences, in the order of the rows (App. C)."""
     table3_words: TokenCount
     """Minimum words of a source in Table 3."""
-    table3_sentences: Annotated[int, Field(ge=1, le=1000)]
+    table3_sentences: PositiveInt
     """Number of sentences in Table 3: the paper's own if the test set has them, then random ones."""
     table3_seed: Seed
     """Seed of the random sentences."""

@@ -175,7 +175,7 @@ class GrammarSettings(Settings):
     """Seed of lexicon and sentences."""
     max_words: Annotated[int, Field(ge=12, le=1000)]
     """Maximum words of an English sentence, with the full stop."""
-    lexicon: Annotated[int, Field(ge=1, le=100_000)]
+    lexicon: PositiveInt
     """Number of invented pairs of rare words, besides the hand-written core."""
     zipf_exponent: Annotated[float, Field(gt=0, le=10)]
     """Exponent of Zipf's law."""

@@ -21,7 +21,7 @@ class MosesSettings(Settings):
         "grow-diag-final-and", "grow-diag-final", "grow-diag", "grow", "union", "intersect"
     ]
     """Method of joining the alignments of both directions."""
-    max_phrase_words: Annotated[int, Field(ge=1, le=20)]
+    max_phrase_words: PositiveInt
     """Maximum words of a phrase."""
     reordering: Literal["msd-bidirectional-fe", "msd-bidirectional-f"]
     """Type of the lexical reordering model."""
@@ -40,19 +40,19 @@ class MosesSettings(Settings):
     phrase_model: Identifier | None = None
     """An entry of `models` that is not in use, whose score enters the phrase table of a second system
     (docs/phrase-based.md). null: no such system."""
-    cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None
+    cube_pruning: PositiveInt | None
     """Pops of cube pruning, in tuning and in decoding. null: stack decoding, which is slower and a little better."""
     tuner: Literal["mert", "mira"]
     """Method of tuning the weights on the development text: mert (Och, 2003) or mira (Cherry and Foster, 2012)."""
-    tuning_rounds: Annotated[int, Field(ge=1, le=1000)]
+    tuning_rounds: PositiveInt
     """Maximum rounds of decoding and optimizing."""
     tuning_n_best: BeamSize
     """Hypotheses per sentence and round."""
     tuning_sentences: PositiveInt | None = None
     """Development sentences for the tuning, spread over the text. null: all."""
-    n_best: Annotated[int, Field(ge=1, le=100_000)]
+    n_best: PositiveInt
     """Different hypotheses per sentence in the n-best lists (`moses/test/n_best.gz`)."""
-    n_best_factor: Annotated[int, Field(ge=1, le=1000)]
+    n_best_factor: PositiveInt
     """Hypotheses that are considered for each of these."""
     threads: Threads
     """Threads of each of Moses' jobs. No result depends on it."""

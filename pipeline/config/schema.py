@@ -9,6 +9,7 @@ from nmt.settings.base import (
     Hours,
     Identifier,
     Names,
+    PositiveInt,
     Rate,
     Seed,
     Seeds,
@@ -64,7 +65,7 @@ class ClusterResources(Settings):
     updates_per_hour: dict[ModelTypeName, Rate]
     """Updates per hour by model type, for example {rnnsearch: 60000}, for the forecast and the time limit of a
     training until the run has measured its own rate. Without a rate a training asks for `train_hours`."""
-    train_attempts: Annotated[int, Field(ge=1, le=1000)]
+    train_attempts: PositiveInt
     """How often a training job is submitted again after it was lost (cancelled, node lost, error)."""
     train_memory_gb: Gigabytes
     """Memory of a training job in GB."""

@@ -7,6 +7,8 @@ from pydantic import Field
 from nmt.settings.base import Identifier, PositiveInt, Settings, TokenCount
 from nmt.settings.text import MAX_VOCABULARY_SIZE
 
+VocabularySize = Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]
+
 
 class Cleaning(Settings):
     """Which pairs are removed before tokenization, besides those with an empty side."""
@@ -46,9 +48,9 @@ class Selection(Settings):
 class VocabularySettings(Settings):
     """Settings of the vocabularies."""
 
-    words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]
+    words: VocabularySize
     """Number of most frequent words in each language."""
-    target_words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)] | None = None
+    target_words: VocabularySize | None = None
     """Number of words for the target language, if it differs. null: the same number."""
     subwords: bool = False
     """Cut words into subword units (docs/own-text.md#subword-units), whose number is then `words`."""

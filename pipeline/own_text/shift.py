@@ -19,8 +19,6 @@ MAX_OFFSET = 1000
 MIN_CORRELATION = 0.6
 """A window counts as shifted if its lengths correlate at least so much with those of the shifted lines, and twice as
 much as without the shift. By chance this happens for two offsets in 10^11."""
-MAX_LENGTH = 65_535
-"""Largest length that fits into the arrays, in characters."""
 
 Lengths = NDArray[np.float64]
 
@@ -41,13 +39,13 @@ class Shift:
 class PairLengths:
     """The lengths of both sides of each pair of a text, in characters."""
 
-    source: array[int] = field(default_factory=lambda: array("H"))
-    target: array[int] = field(default_factory=lambda: array("H"))
+    source: array[int] = field(default_factory=lambda: array("I"))
+    target: array[int] = field(default_factory=lambda: array("I"))
 
     def add(self, source: str, target: str) -> None:
         """Add the lengths of a pair."""
-        self.source.append(min(len(source), MAX_LENGTH))
-        self.target.append(min(len(target), MAX_LENGTH))
+        self.source.append(len(source))
+        self.target.append(len(target))
 
     def find_shift(self) -> Shift | None:
         """Return the first shift of the text, or None if there is none."""

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from nmt.cli import commands
 from nmt.decoding.forced_decoding import score_translations
-from nmt.errors import UserError
 from nmt.evaluation import bleu
 from nmt.io.files import read_json, write_json
 from nmt.io.text_files import read_lines, read_pairs
@@ -126,7 +125,9 @@ def test_a_model_type_can_all_that_a_run_does(
     write_card(model, scores=read_json(scores))
     assert MODEL_TYPES[model_type].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
-    assert_translates_raw_text(tmp_path, model, aligns)
+    (tmp_path / "lines.txt").write_text("w3 strange w5\n\n", encoding="utf-8")
+    nmt("translate", tmp_path / "lines.txt", "--model", model, "--output", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").count("\n") == 2
 
 
 def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
@@ -143,17 +144,3 @@ def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
         value = json.loads(found.read_text(encoding="utf-8"))
         assert (value["words"], value["sentences"]) == (words, len(PAIRS))
         assert value["perplexity"] == pytest.approx(math.exp(-sum(logs) / words), rel=1e-4)
-
-
-def assert_translates_raw_text(here: Path, model: Path, aligns: bool) -> None:
-    """It copies unknown words only where there is attention."""
-    lines = here / "lines.txt"
-    lines.write_text("w3 strange w5\n\n", encoding="utf-8")
-    copies = ("--unknown", "copy", "--alignment", "pharaoh")
-    translate = ["translate", lines, "--model", model, "--output", here / "out.txt"]
-    nmt(*translate, *(copies if aligns else ()))
-    text = (here / "out.txt").read_text(encoding="utf-8")
-    assert text.count("\n") == 2 and text.count("|||") == 2 * aligns
-    if not aligns:
-        with pytest.raises(UserError, match="has no attention"):
-            nmt(*translate, *copies)

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from nmt.data.shards import BLOCK_LINES, merge_shards
-from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from tests import kenlm
 from tests.running import PAPER, snakemake
@@ -99,18 +98,10 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         data / "corpora.json",
     ]
     found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
-    for stage in ("raw", "tokens", "selected"):
-        for corpus in ("wide", "near"):
-            for side in SIDES:
-                numbers = range(min(shards, MOST[corpus]))
-                files = [data / stage / corpus / f"{shard}.{side}.zst" for shard in numbers]
-                found[f"{stage}/{corpus}.{side}"] = [
-                    *merge_shards(corpus, [read_lines(file) for file in files])
-                ]
-    for budget in ("common_budget", "near"):
-        threshold = read_json(data / "selection" / f"{budget}.threshold.json")
-        del threshold["shards"]
-        found[f"{budget}threshold"] = threshold
+    for corpus in ("wide", "near"):
+        numbers = range(min(shards, MOST[corpus]))
+        files = [data / "selected" / corpus / f"{shard}.fr.zst" for shard in numbers]
+        found[f"selected/{corpus}.fr"] = [*merge_shards(corpus, [read_lines(file) for file in files])]
     return found
 
 
@@ -142,10 +133,4 @@ def test_the_text_is_worth_comparing(made: dict[int, dict[str, Any]]) -> None:
         # from all over the corpus, so that a block out of its place would show
         whole = range(0, PAIRS[corpus] - BLOCK_LINES + 1, BLOCK_LINES)
         assert all(any(kept[begin : begin + BLOCK_LINES]) for begin in whole)
-    assert {
-        "results/data.csv",
-        "results/data.md",
-        "data/binary/train/meta.json",
-        "data/vocabulary/fr.tsv",
-    } <= set(found)
-    assert len([name for name in found if name.endswith(".binary")]) == 4
+    assert {"results/data.csv", "data/binary/train/meta.json", "data/vocabulary/fr.tsv"} <= set(found)

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +42,14 @@ def settings() -> ModelRun:
     return run.model_copy(update={"architecture": architecture})
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a process ended, and what it said."""
-
-    code: int
-    said: str
-
-    @property
-    def lines(self) -> list[str]:
-        return self.said.splitlines()
-
-
-def ended(process: subprocess.Popen[str]) -> Ended:
+def ended(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
     """Wait for the end; a process that hangs is made to say where."""
     try:
         said = process.communicate(timeout=90)[1]
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGABRT)
         pytest.fail(f"the process hangs: {process.communicate()[1]}")
-    return Ended(process.returncode, said)
+    return subprocess.CompletedProcess(process.args, process.returncode, stderr=said)
 
 
 class Run:
@@ -94,7 +81,7 @@ class Run:
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
 
-    def finish(self, *options: str) -> Ended:
+    def finish(self, *options: str) -> subprocess.CompletedProcess[str]:
         return ended(self.start(*options))
 
     def outcome(self) -> dict[str, Any]:
@@ -136,7 +123,7 @@ def finished(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that nothing disturbed."""
     run = Run(text, tmp_path_factory.mktemp("finished"))
     result = run.finish()
-    assert result.code == 0, result.said
+    assert result.returncode == 0, result.stderr
     return run
 
 
@@ -212,7 +199,7 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
     ]
     assert caught == [*moments]
     result = run.finish()
-    assert result.code == 0, result.said
+    assert result.returncode == 0, result.stderr
     assert same(run.outcome(), unbroken) == []
     history = (run.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
     seconds = [json.loads(line)["seconds"] for line in history]
@@ -229,7 +216,7 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
 def wait_for_checkpoint(run: Run, process: subprocess.Popen[str]) -> None:
     begun = appears(lambda: run.state, r"checkpoint-\d+\.safetensors")
     while not begun():
-        assert process.poll() is None, ended(process).said
+        assert process.poll() is None, ended(process).stderr
         time.sleep(0.001)
 
 
@@ -260,14 +247,14 @@ def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
     run, process = first
     before = {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
     refused = run.finish()
-    assert refused.code == 2
-    (line,) = refused.lines
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
     assert line.startswith(f"error: {run.state}: process {process.pid} on ")
     second = waiting(run, process.pid)
     assert before == {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
     process.send_signal(signal.SIGCONT)
     for result in (ended(process), ended(second)):
-        assert result.code == 0, result.said
+        assert result.returncode == 0, result.stderr
     assert same(run.outcome(), unbroken) == []
 
 
@@ -281,15 +268,15 @@ def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, A
     wait_for_checkpoint(run, process)
     process.send_signal(signal.SIGTERM)
     result = ended(process)
-    assert result.code == MORE_TO_DO, result.said
+    assert result.returncode == MORE_TO_DO, result.stderr
     assert not run.model.exists()
     share = 0.01 * unbroken["seconds"]
     results = []
-    while len(results) < UPDATES and (not results or results[-1].code == MORE_TO_DO):
+    while len(results) < UPDATES and (not results or results[-1].returncode == MORE_TO_DO):
         results.append(run.finish("--max-seconds", str(share)))
         share *= 3
     for result in results[:-1]:
-        assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.said)
-    assert results[-1].code == 0, results[-1].said
+        assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.stderr)
+    assert results[-1].returncode == 0, results[-1].stderr
     assert len(results) > 1
     assert same(run.outcome(), unbroken) == []

@@ -1,13 +1,10 @@
 """The demo on a real Slurm, through everything that befalls its jobs there, to the results of an undisturbed run."""
 
-import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT
 from tests.slurm.cluster import Cluster, run
 from tests.slurm.experiment import PATIENCE, TARGETS, Experiment, Watch, read_results
 
@@ -93,51 +90,6 @@ def test_every_fault_gives_the_same_results(
     watch.until(tables.exists, "the tables", patience=4 * PATIENCE)
     assert disturbed.heads[-1].wait(timeout=PATIENCE) == 0, disturbed.output()[-4000:]
     assert undisturbed.heads[-1].wait(timeout=PATIENCE) == 0, undisturbed.output()[-4000:]
-    assert_same_results(undisturbed, disturbed)
-
-
-def assert_same_results(undisturbed: Experiment, disturbed: Experiment) -> None:
     here, there = read_results(undisturbed.folder), read_results(disturbed.folder)
     assert len(here) == 38
     assert [name for name in here.keys() | there.keys() if here.get(name) != there.get(name)] == []
-
-
-@pytest.mark.slow
-def test_head_job_is_requeued_at_its_time_limit(
-    cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
-) -> None:
-    if undisturbed.heads[-1].poll() != 0 or disturbed.heads[-1].poll() != 0:
-        pytest.skip("goes on from what the test before this one makes")
-    for file in [
-        *disturbed.folder.glob("translations/test/rnnencdec-30.*"),
-        *disturbed.folder.glob("results/*"),
-    ]:
-        file.unlink() if file.is_file() else shutil.rmtree(file)
-    log = disturbed.folder / "head.log"
-    script = [
-        str(ROOT / "slurm" / "head.sbatch"),
-        str(disturbed.folder),
-        *disturbed.options_on_cluster(),
-        *TARGETS,
-    ]
-    job = run(
-        "sbatch", "--parsable", "--partition=cpu", f"--output={log}", f"--chdir={ROOT}", *script
-    ).stdout.strip()
-
-    def state() -> str:
-        return run("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%T").stdout.strip()
-
-    def jobs() -> list[str]:
-        return run("squeue", "--noheader", "--format=%A").stdout.split()
-
-    cluster.wait(lambda: len({*jobs(), job}) > 1, "a job of the head")
-    run("scancel", "--batch", "--signal=USR1", job)
-    cluster.wait(lambda: "it continues in another" in text(log), "the end of its time")
-    cluster.wait(lambda: state() in ("COMPLETED", "FAILED"), "the end of the head", PATIENCE)
-    assert state() == "COMPLETED", text(log)
-    assert_same_results(undisturbed, disturbed)
-
-
-def text(path: Path) -> str:
-    """A file's text; none where there is no file."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

@@ -6,6 +6,7 @@ Out: settings/: run.json, results.json, captions.
 
 import atexit
 
+from nmt.io.files import write_json
 from nmt.io.messages import WARNING_START, print_warning
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, started_job_lists
 from workflow.failures import watch_failures
@@ -36,7 +37,7 @@ def start_run():
     if problems:
         exit_with_errors(problems)
 
-    records.freeze_settings(CONFIG)
+    write_json(RUN_SETTINGS, CONFIG.model_dump(mode="json"))
     records.plan_results([*RECORDED_FILES, RECORD])
     for name, caption in REPORT_CAPTIONS.items():
         records.write_caption(name, caption)

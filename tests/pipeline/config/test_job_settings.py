@@ -57,9 +57,8 @@ def test_cleaning_limits_training_text(tmp_path: Path) -> None:
     [
         ({}, ""),
         ({"tokenization": {"normalization": "punctuation"}}, "tokenization.normalization"),
-        ({"languages": {"target": "de"}}, "languages.target"),
     ],
-    ids=["same", "tokenization", "languages"],
+    ids=["same", "tokenization"],
 )
 def test_other_text_of_initial_model_is_named(
     tmp_path: Path, changes: dict[str, Any], difference: str

@@ -1,6 +1,5 @@
 """Settings in layers: merging, completion, and what is said about faults."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -134,12 +133,7 @@ def test_paths_are_relative_to_their_file(tmp_path: Path, monkeypatch: pytest.Mo
         EXTENDS_PAPER + "data_from: ../other\nmirrors: [../mirror, /mirror, 'https://a.org/b']\n",
         encoding="utf-8",
     )
-    monkeypatch.chdir(experiment)
-    config = load_config(find_layers(experiment))
-    assert config.data_from == "../other"
-    assert config.mirrors == ["../mirror", "/mirror", "https://a.org/b"]
     monkeypatch.chdir(tmp_path)
     config = load_config(find_layers(experiment))
     assert config.data_from == "other"
-    assert config.mirrors[0] == "mirror"
-    assert os.path.isabs(config.mirrors[1])
+    assert config.mirrors == ["mirror", "/mirror", "https://a.org/b"]

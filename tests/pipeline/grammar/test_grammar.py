@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
-from nmt.io.text_files import read_lines, read_pairs
+from nmt.io.text_files import read_lines
 from pipeline.config.catalogue import GrammarSettings, Split
 from pipeline.grammar.corpus import generate_pairs, split_of_sentence, write_corpus
 from pipeline.grammar.grammar import Grammar, SentencePair
@@ -127,9 +127,6 @@ def test_text_is_equal_for_any_number_of_shards(tmp_path: Path) -> None:
         assert list(read_lines(halves / f"0.{extension}.zst")) == lines[:10_000]
         assert list(read_lines(halves / f"1.{extension}.zst")) == lines[10_000:]
     assert (whole_text / "counts.json").read_bytes() == (halves / "counts.json").read_bytes()
-    pairs = list(read_pairs(whole_text / "0.en.zst", whole_text / "0.fr.zst"))
-    assert json.loads((whole_text / "counts.json").read_text()) == {
-        "pairs": 12_500,
-        "source_words": sum(len(english.split()) for english, _ in pairs),
-        "target_words": sum(len(french.split()) for _, french in pairs),
-    }
+    source_words = sum(len(line.split()) for line in read_lines(whole_text / "0.en.zst"))
+    counts = json.loads((whole_text / "counts.json").read_text())
+    assert (counts["pairs"], counts["source_words"]) == (12_500, source_words)
