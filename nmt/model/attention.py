@@ -15,8 +15,13 @@ import torch
 from torch import Tensor
 
 from nmt.backend.compiled import fusible
-from nmt.backend.matmul import Backend, BackendModule, tanh_
-from nmt.model.gru import backward_gru_step, compute_recurrent_gradients, write_gru_step
+from nmt.backend.matmul import Backend, BackendModule, PreparedWeight, tanh_
+from nmt.model.gru import (
+    backward_gru_step,
+    choose_scan_backend,
+    compute_recurrent_gradients,
+    write_gru_step,
+)
 from nmt.model.weights import create_weight
 
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
@@ -83,56 +88,20 @@ class AttentionScan(torch.autograd.Function):
             States s_0..s_T (T+1, B, N), contexts c_1..c_T (T, B, C), and weights alpha (T, B, S), which take no
             gradient.
         """
-        T, B, _ = projected.shape
-        N = start.shape[1]
-        S, A = keys.shape[1:]
-        states = projected.new_empty(T + 1, B, N)
-        gates = projected.new_empty(T, B, 2 * N)
-        candidates = projected.new_empty(T, B, N)
-        queries = projected.new_empty(T, B, A)
-        alpha = projected.new_empty(T, B, S)
-
-        # products and concatenations that are the same at every step
+        ctx.backend = choose_scan_backend(ctx, backend)
         W_state = torch.cat([W_a, U_gates], dim=1)  # (N, A + 2N)
-        prepared_W_state, prepared_U = backend.prepare_weight(W_state), backend.prepare_weight(U)
         annotation_terms = backend.product(annotations, C_all)  # (B, S, 3N)
-        padding = padding.contiguous()
-        # Steps are compiled for training only. Batches of a development set have many sizes, each with code of its own.
-        if not any(ctx.needs_input_grad):
-            backend = backend.unfused()
-        ctx.backend = backend
-
-        states[0] = start
-        for t in range(T):
-            # both products of the state in one: the query and h [U_z | U_r]
-            state_products = backend.product(states[t], prepared_W_state)  # (B, A + 2N)
-            queries[t] = state_products[:, :A]
-
-            # alpha_i (B, 1, S), and [C_z C_r C] c_i (B, 1, 3N)
-            step_alpha, context_terms = attend(
-                queries=queries[t].unsqueeze(1),
-                keys=keys,
-                v_a=v_a,
-                padding=padding,
-                values=annotation_terms,
-                fast_tanh=backend.fast_tanh,
-                fuse=backend.fuse,
-            )
-            alpha[t] = step_alpha.squeeze(1)
-
-            # the gated unit
-            write_gru_step(
-                backend,
-                projected=context_terms.squeeze(1).add_(projected[t]),
-                recurrent=state_products[:, A:],
-                state=states[t],
-                U=prepared_U,
-                mask=None,
-                gates=gates[t],
-                candidate=candidates[t],
-                next_state=states[t + 1],
-            )
-
+        states, gates, candidates, queries, alpha = run_attention_recurrence(
+            ctx.backend,
+            projected,
+            start,
+            keys,
+            v_a,
+            padding=padding.contiguous(),
+            annotation_terms=annotation_terms,
+            W_state=backend.prepare_weight(W_state),
+            U=backend.prepare_weight(U),
+        )
         contexts = torch.bmm(alpha.transpose(0, 1), annotations).transpose(0, 1)  # (T, B, C)
         ctx.save_for_backward(
             states, gates, candidates, queries, contexts, alpha, annotations, annotation_terms, keys,
@@ -217,6 +186,66 @@ class AttentionScan(torch.autograd.Function):
             None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v_a,
             grad_U_gates, grad_U, grad_C_all,
         )  # fmt: skip
+
+
+def run_attention_recurrence(
+    backend: Backend,
+    projected: Tensor,
+    start: Tensor,
+    keys: Tensor,
+    v_a: Tensor,
+    padding: Tensor,
+    annotation_terms: Tensor,
+    W_state: PreparedWeight,
+    U: PreparedWeight,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Return the values of all steps: s_0..s_T, gates, candidates, queries (T, B, A) and weights alpha (T, B, S).
+
+    For states, gates and candidates, see `run_recurrence`; for the other arguments, `AttentionScan.forward`.
+
+    Args:
+        annotation_terms: [C_z C_r C] h_j, (B, S, 3N).
+        W_state: [W_a U_z U_r], (N, A + 2N), with which one product gives the query and h [U_z | U_r].
+    """
+    T, B, _ = projected.shape
+    N = start.shape[1]
+    S, A = keys.shape[1:]
+    states = projected.new_empty(T + 1, B, N)
+    gates = projected.new_empty(T, B, 2 * N)
+    candidates = projected.new_empty(T, B, N)
+    queries = projected.new_empty(T, B, A)
+    alpha = projected.new_empty(T, B, S)
+
+    states[0] = start
+    for t in range(T):
+        state_products = backend.product(states[t], W_state)  # (B, A + 2N)
+        queries[t] = state_products[:, :A]
+
+        # alpha_i (B, 1, S), and [C_z C_r C] c_i (B, 1, 3N)
+        step_alpha, context_terms = attend(
+            queries=queries[t].unsqueeze(1),
+            keys=keys,
+            v_a=v_a,
+            padding=padding,
+            values=annotation_terms,
+            fast_tanh=backend.fast_tanh,
+            fuse=backend.fuse,
+        )
+        alpha[t] = step_alpha.squeeze(1)
+
+        # the gated unit
+        write_gru_step(
+            backend,
+            projected=context_terms.squeeze(1).add_(projected[t]),
+            recurrent=state_products[:, A:],
+            state=states[t],
+            U=U,
+            mask=None,
+            gates=gates[t],
+            candidate=candidates[t],
+            next_state=states[t + 1],
+        )
+    return states, gates, candidates, queries, alpha
 
 
 def attend_fused(

@@ -113,8 +113,7 @@ class GRUScan(torch.autograd.Function):
             U: the matrices of the candidates, (D, N, N).
             mask: 0 where a direction reads padding, else 1, (T, D, B); None if there is no padding.
         """
-        # Steps are compiled for training only. Batches of a development set have many sizes, each with code of its own.
-        ctx.backend = backend if any(ctx.needs_input_grad) else backend.unfused()
+        ctx.backend = choose_scan_backend(ctx, backend)
         states, gates, candidates = run_recurrence(
             ctx.backend,
             projected,
@@ -159,6 +158,14 @@ class GRUScan(torch.autograd.Function):
             grad_projected=grad_projected.transpose(0, 1).flatten(1, 2),
         )
         return None, grad_projected, grad, grad_U_gates, grad_U, None
+
+
+def choose_scan_backend(ctx: Any, backend: Backend) -> Backend:
+    """Return the backend of a scan's steps, which are compiled for training only.
+
+    Batches of a development set have many sizes, each of which would need code of its own.
+    """
+    return backend if any(ctx.needs_input_grad) else backend.unfused()
 
 
 def run_recurrence(
