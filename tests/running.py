@@ -84,11 +84,19 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def nmt(*arguments: str | Path, hash_seed: str = "1", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Run a subcommand in a process of its own, from the repository's root or another folder."""
-    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+def run_python(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, from the repository's root or another folder.
+
+    options: as of `subprocess.run`; `env` has the variables that differ from this process.
+    """
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    defaults = {"cwd": ROOT, "capture_output": True, "text": True, "env": environment, "timeout": 300}
+    return subprocess.run([sys.executable, *map(str, arguments)], **(defaults | options))
+
+
+def nmt(*arguments: object, hash_seed: str = "1", **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a subcommand in a process of its own; see `run_python`."""
+    return run_python("-m", "nmt", *arguments, env={"PYTHONHASHSEED": hash_seed}, **options)
 
 
 def list_subcommands() -> dict[str, click.Command]:

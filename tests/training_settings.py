@@ -2,38 +2,25 @@
 
 from nmt.settings.decoding import Decoding
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.paper import PAPER
 from nmt.settings.training import ModelRun, Training
 from tests.small_models import small_architecture
 
 
 def training(**changes: object) -> Training:
     """The paper's optimizer on tiny batches."""
-    settings: dict[str, object] = {
-        "optimizer": "adadelta",
-        "rho": 0.95,
-        "epsilon": 1e-6,
-        "learning_rate": 1.0,
-        "clip_norm": 1.0,
-        "cost": "sum",
-        "not_finite": "stop",
-        "precision": "fp32",
+    settings = {
         "batch_size": 4,
         "batches_per_sort": 3,
         "updates": 30,
-        "patience": None,
-        "keep": "last",
-        "dev_score": "nll",
-        "dev_sentences": "all",
         "validate_every": 7,
         "checkpoint_every": 5,
         "log_every": 4,
         "train_sample": 10,
-        "tensorboard": False,
-        "length_bucket": 5,
         "device": "cpu",
         "threads": 1,
     }
-    return Training.model_validate(settings | changes)
+    return Training.model_validate(PAPER["run"]["training"] | settings | changes)
 
 
 def model_run(
@@ -56,17 +43,13 @@ def model_run(
 
 def decoding(**changes: object) -> Decoding:
     """A search for translations that are at most as long as their source."""
-    settings: dict[str, object] = {
-        "beam": 10,
-        "normalize_by_length": False,
+    settings = {
         "min_length": "none",
         "max_length_factor": 1,
         "if_no_eos": "best",
-        "max_beam": 500,
-        "unknown": "allowed",
         "n_best": 1,
         "batch_size": 8,
         "device": "cpu",
         "threads": 1,
     }
-    return Decoding.model_validate(settings | changes)
+    return Decoding.model_validate(PAPER["text"]["decoding"] | settings | changes)

@@ -1,6 +1,5 @@
 """Translating from Python does what `nmt translate` does, and `import nmt` stays light."""
 
-import json
 import os
 import subprocess
 import sys
@@ -62,21 +61,6 @@ def test_openmp_spin_count(user_variables: dict[str, str], spin_count: str) -> N
     if "GOMP_SPINCOUNT" not in result.stderr:
         pytest.skip("this torch has another OpenMP")
     assert f"GOMP_SPINCOUNT = '{spin_count}'" in result.stderr
-
-
-def test_translate_equals_command(folder: Path, model: nmt.Model, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    result = run_nmt("translate", "--model", folder, "--json", "--device", "cpu", tmp_path / "text")
-    assert result.returncode == 0, result.stderr
-    records = [json.loads(line) for line in result.stdout.splitlines()]
-    translations = model.translate(LINES)
-    assert len(translations) == len(LINES)
-    for translation, record in zip(translations, records, strict=True):
-        assert translation.text == str(translation) == record["text"]
-        assert translation.tokens == record["tokens"]
-        assert translation.source_tokens == record["source_tokens"]
-        assert translation.score == pytest.approx(record["log_probability"], abs=1e-4)
-        assert sum(translation.token_scores) == pytest.approx(translation.score, abs=1e-4)
 
 
 def test_options_of_translate(model: nmt.Model) -> None:
@@ -141,18 +125,6 @@ def test_plots_of_command(folder: Path, tmp_path: Path) -> None:
     check(result.stderr)
 
 
-def test_model_without_attention(tmp_path: Path) -> None:
-    with refused():
-        nmt.load(tmp_path / "nowhere")
-    model = nmt.load(trained_model(tmp_path / "model", "rnnencdec"), device="cpu")
-    translation = model.translate("w3 w4")
-    assert translation.attention is None and not model.has_attention
-    with refused():
-        translation.plot()
-    with refused():
-        model.translate("w3", unknown="copy")
-
-
 WITHOUT_PACKAGES = """
 import sys
 from nmt.cli import main
@@ -207,14 +179,6 @@ def test_what_is_no_text_is_refused(text: Any) -> None:
 def test_several_lines_in_one_string_are_refused(text: Any) -> None:
     with refused():
         check_lines("translate", text)
-
-
-@pytest.mark.parametrize("path", [float("nan"), b"model", ["model"]])
-def test_what_is_no_path_is_refused(path: Any, model: nmt.Model) -> None:
-    with refused():
-        nmt.load(path)
-    with refused():
-        model.translate("w2").plot(path)
 
 
 def test_lines_of_any_collection() -> None:

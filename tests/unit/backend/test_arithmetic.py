@@ -1,9 +1,6 @@
 """Portable arithmetic: equal bits on every x86-64 processor with AVX2."""
 
-import os
 import platform
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ import torch
 from nmt.backend.arithmetic import PORTABLE_VARIABLES, prepare_arithmetic
 from nmt.io import system
 from tests.messages import refused
-from tests.running import ROOT
+from tests.running import run_python
 from tests.training_settings import training
 
 is_able = platform.machine() == "x86_64" and {"avx2", "fma"} <= system.read_cpu_words()
@@ -61,16 +58,12 @@ print(digest.hexdigest())
     ],
 )
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the checksum is PyTorch 2.13's")
-def test_three_updates_have_the_bits_of_other_processors(older_processor: dict[str, str]) -> None:
-    environment = {name: value for name, value in os.environ.items() if name not in PORTABLE_VARIABLES}
-    result = subprocess.run(
-        [sys.executable, "-c", THREE_UPDATES],
-        cwd=ROOT,
-        env=environment | {"PYTHONPATH": str(ROOT)} | older_processor,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_three_updates_have_the_bits_of_other_processors(
+    older_processor: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PORTABLE_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    result = run_python("-c", THREE_UPDATES, env=older_processor, check=True)
     # seen on an AMD EPYC without AVX-512, and on an Intel Xeon with it
     assert result.stdout.startswith("da3ff0244092")
 
@@ -78,7 +71,7 @@ def test_three_updates_have_the_bits_of_other_processors(older_processor: dict[s
 def test_portable_arithmetic_is_refused_where_it_is_impossible(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    portable = training(arithmetic="portable", device="cpu")
+    portable = training(arithmetic="portable")
     (tmp_path / "cpuinfo").write_text("flags : avx2 fma\n", encoding="utf-8")
     monkeypatch.setattr(system, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
@@ -86,13 +79,9 @@ def test_portable_arithmetic_is_refused_where_it_is_impossible(
         monkeypatch.setenv(name, value)
     prepare_arithmetic(portable)
 
-    for settings in (
-        training(arithmetic="portable", device="cuda"),
-        training(arithmetic="portable", device="cpu", precision="bf16"),
-        training(arithmetic="portable", device="cpu", kernels="compiled"),
-    ):
+    for changes in ({"device": "cuda"}, {"precision": "bf16"}, {"kernels": "compiled"}):
         with refused():
-            prepare_arithmetic(settings)
+            prepare_arithmetic(training(arithmetic="portable", **changes))
 
     monkeypatch.setenv("MKL_CBWR", "AVX2")  # PyTorch is loaded, and would not notice a change
     with refused():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,7 @@ from benchmarks.contest import Contender, ContenderFailed, Contest
 from benchmarks.project import Search
 from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import Sizes
-from tests.running import ROOT
+from tests.running import ROOT, run_python
 
 TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, threads=1)
 SMALL = {"threads": 1, "rounds": 2, "batch": 3, "hidden": 8, "embedding": 6, "maxout": 4, "vocabulary": 40}
@@ -78,13 +77,12 @@ def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
     assert contest.missing_reasons == {"sockeye": "no memory"}
 
 
-def test_peers_have_no_variables_of_nmt() -> None:
+def test_peers_have_no_variables_of_nmt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
     program = (
         "import os, benchmarks.decoding, benchmarks.contest as c; print(os.environ.keys() - c.ENVIRONMENT)"
     )
-    command = [sys.executable, "-c", program]
-    result = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=True)
-    assert "ONEDNN_PRIMITIVE_CACHE_CAPACITY" in result.stdout
+    assert "ONEDNN_PRIMITIVE_CACHE_CAPACITY" in run_python("-c", program, check=True).stdout
 
 
 def test_toolkit_that_ends_says_why() -> None:
@@ -110,14 +108,11 @@ def test_toolkit_that_ends_says_why() -> None:
 def test_contest_without_peers(tmp_path: Path, name: str, peer: str, options: list[str]) -> None:
     output = tmp_path / "measurements.jsonl"
     sizes = [f"--{option}={value}" for option, value in SMALL.items()]
-    command = [sys.executable, "-m", f"benchmarks.{name}", *sizes, *options, f"--output={output}"]
+    arguments = [*sizes, *options, f"--output={output}", "--contenders", "rnnsearch", "joeynmt", peer]
     # no index and no wheels: what a machine without a network sees
-    command += [f"--environments={tmp_path}", "--pip-options=--no-index"]
-    command += ["--contenders", "rnnsearch", "joeynmt", peer]
+    arguments += [f"--environments={tmp_path}", "--pip-options=--no-index"]
     variables = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
-    result = subprocess.run(
-        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=300
-    )
+    result = run_python("-m", f"benchmarks.{name}", *arguments, env=variables, check=True)
     assert "Without joeynmt: " in result.stdout and f"Without {peer}: " in result.stdout
     measurement = read_measurements(output)[0]
     assert measurement["contender"] == "rnnsearch" and measurement["ratio"] == 1

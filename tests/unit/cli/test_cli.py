@@ -1,9 +1,7 @@
 """The command line: its help, its environment, and its check that no output is an input or another output."""
 
-import os
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from click.testing import CliRunner
 
 from nmt.cli import commands, main
 from nmt.errors import UserError
-from tests.running import ROOT, list_subcommands, nmt
+from tests.running import ROOT, list_subcommands, nmt, run_python
 
 
 def read_help(*words: str) -> str:
@@ -39,9 +37,8 @@ nmt.cli.main()
 
 
 def test_backend_of_a_notebook_is_ignored() -> None:
-    environment = {**os.environ, "MPLBACKEND": "module://nowhere.backend_inline"}
-    result = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True)
-    assert result.returncode == 0, result.stderr.decode()
+    result = run_python("-c", CODE, env={"MPLBACKEND": "module://nowhere.backend_inline"})
+    assert result.returncode == 0, result.stderr
 
 
 def test_modules_of_working_folder_are_ignored(tmp_path: Path) -> None:
@@ -77,15 +74,6 @@ def test_output_over_input_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     assert all((tmp_path / name).read_text() == name for name in ("source", "lists", "reference"))
 
 
-def test_device_may_be_written_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe")
-    for name in ("source", "lists"):
-        Path(name).touch()
-    result = CliRunner().invoke(commands, f"{RESCORE}pipe --output-lists pipe".split())
-    assert "a different file" not in str(result.exception)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -107,21 +95,7 @@ def test_mistyped_word_is_one_line(
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
 
 
-@pytest.mark.parametrize(("code", "moses_code"), [("deu", "de"), ("zho", "zh"), ("kor", "ko")])
-def test_language_by_a_code_of_three_letters(code: str, moses_code: str, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("x\n")
-    files = [str(tmp_path / name) for name in ("text", "tokens")]
-    result = CliRunner().invoke(commands, ["data", "tokenize", "--language", code, *files])
-    assert result.exit_code == 0 and f"write {moses_code}" in result.stderr
-
-
-def test_help_is_a_word_and_an_option(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    texts = []
-    for words in (["help", "model", "package"], ["model", "package", "-h"], ["model", "help", "package"]):
-        monkeypatch.setattr(sys, "argv", ["nmt", *words])
-        with pytest.raises(SystemExit, match="0"):
-            main()
-        texts.append(capsys.readouterr().out)
-    assert texts[0] == texts[1] == texts[2] and "nmt model package" in texts[0]
+def test_help_is_a_word_and_an_option() -> None:
+    for line in ("help model package", "model package -h", "model help package"):
+        result = CliRunner().invoke(commands, line.split(), prog_name="nmt")
+        assert "Usage: nmt model package" in result.output

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 
 from tests.messages import check
 from tests.running import ROOT
-from tests.translators import text_settings, trained_model
+from tests.translators import trained_model
 
 TEXT = b"".join(
     [
@@ -126,20 +125,16 @@ def test_translate_exits_quietly_on_closed_pipe(model: Path, tmp_path: Path) -> 
     assert result.stderr == b""
 
 
-def test_score_equals_score_of_search(model: Path, tmp_path: Path) -> None:
+def test_score_writes_a_line_per_pair(model: Path, tmp_path: Path) -> None:
     source, target = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text("w3 w4 w5\n\nw9\n", encoding="utf-8")
-    result = run_nmt("translate", "--model", model, "--json", "--tokenized", "--n-best", 3, source)
-    translations = [json.loads(line) for line in result.stdout.decode().splitlines()]
-    text = "".join(translation["text"] + "\n" for translation in translations).encode()
-    result = run_nmt("score", "--model", model, "--tokenized", "--json", source, "-", text=text)
+    target.write_text("w4\n\nw5 w6\n", encoding="utf-8")
+    result = run_nmt("score", "--model", model, "--json", source, "-", text=target.read_bytes())
     assert result.returncode == 0, result.stderr
     scores = [json.loads(line) for line in result.stdout.decode().splitlines()]
-    for translation, score in zip(translations, scores, strict=True):
+    assert [len(score["word_log_probabilities"]) for score in scores] == [2, 1, 3]
+    for score in scores:
         assert sum(score["word_log_probabilities"]) == pytest.approx(score["log_probability"], abs=1e-3)
-        if translation["source_tokens"] and translation["finished"]:
-            assert score["log_probability"] == pytest.approx(translation["log_probability"], abs=1e-3)
-    target.write_bytes(text)
     plain_scores = [float(line) for line in run_nmt("score", "--model", model, source, target).stdout.split()]
     assert plain_scores == pytest.approx([score["log_probability"] for score in scores], abs=1e-3)
     target.write_text("w3\n", encoding="utf-8")
@@ -159,16 +154,6 @@ def test_translate_keeps_redirected_input(model: Path, tmp_path: Path) -> None:
     line = "$0 -m nmt translate --model $1 --output $2 < $2"
     assert_refused(run_bash(line, model, tmp_path / "text.en"))
     assert (tmp_path / "text.en").read_text() == "w3 w4\n"
-
-
-def test_model_package_writes_text_settings(model: Path, tmp_path: Path) -> None:
-    shutil.copytree(model, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "text.json").unlink()
-    assert_refused(run_nmt("translate", "--model", tmp_path))
-    settings = text_settings().model_dump_json()
-    result = run_nmt("model", "package", "--model", tmp_path, "--settings", settings)
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "text.json").read_bytes() == (model / "text.json").read_bytes()
 
 
 def test_unknown_words_are_counted_and_named(model: Path, tmp_path: Path) -> None:

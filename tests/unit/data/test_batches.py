@@ -14,7 +14,6 @@ from nmt.data.batches import (
     Batch,
     PairsWithinLimit,
     batches_by_length,
-    evaluation_batches,
     pad_pairs,
     training_batches,
     word_mask,
@@ -102,22 +101,6 @@ def test_padding_and_end_symbols() -> None:
     assert (batch.positions % len(batch)).tolist() == [0, 1, 0, 1, 1]
     assert (batch.source_lengths.tolist(), batch.target_lengths.tolist()) == ([3, 2], [2, 3])
     assert pad_pairs(ids[:1], ids[:1], source_eos=False).source.t().tolist() == [[4, 5]]
-
-
-def test_evaluation_batches(bitext: Bitext) -> None:
-    batches = [pair_numbers(batch) for batch in evaluation_batches(bitext, np.arange(10), 4, True)]
-    assert sorted(pair for batch in batches for pair in batch) == list(range(10))
-    max_lengths = [max(LONGER_LENGTHS[pair] for pair in batch) for batch in batches]
-    assert max_lengths == sorted(max_lengths)
-
-
-def test_bucket_shapes() -> None:
-    """The paper's batches of up to 50 words have ten shapes, and the longest are not padded."""
-    lengths = set()
-    for words in range(1, 51):
-        ids = [np.full(words, 3, dtype=np.uint16)]
-        lengths.add(len(pad_pairs(ids, ids, source_eos=True, length_bucket=5).source))
-    assert sorted(lengths) == list(range(6, 52, 5))
 
 
 @given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))

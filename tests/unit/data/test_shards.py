@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.shards import BLOCK_LINES, compute_global_line, compute_shard_number, merge_shards
+from nmt.data.shards import BLOCK_LINES, compute_shard_number, merge_shards
 from tests.messages import refused
 
 
@@ -20,13 +20,6 @@ def split_lines(lines: int, shards: int) -> list[list[int]]:
 def test_merged_shards_are_in_order(blocks: int, rest: int, shards: int) -> None:
     lines = blocks * BLOCK_LINES + rest
     assert list(merge_shards("c", split_lines(lines, shards))) == list(range(lines))
-
-
-@given(line=st.integers(0, 10**9), shards=st.integers(1, 200))
-def test_global_line(line: int, shards: int) -> None:
-    block = line // BLOCK_LINES
-    line_in_shard = block // shards * BLOCK_LINES + line % BLOCK_LINES
-    assert compute_global_line(line_in_shard, compute_shard_number(line, shards), shards) == line
 
 
 @pytest.mark.parametrize(("shard", "line"), [(0, -1), (2, 5)])

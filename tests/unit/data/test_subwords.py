@@ -11,29 +11,13 @@ from nmt.data.subwords import WORD_START, BytePairEncoder, join_subwords, learn_
 from nmt.data.vocabulary import SPECIALS, UNKNOWN, SubwordVocabulary, Vocabulary, build_vocabulary
 from tests.messages import refused
 
-STEMS = [
-    "haus",
-    "schul",
-    "kind",
-    "er",
-    "ung",
-    "lich",
-    "frei",
-    "heit",
-    "arbeit",
-    "s",
-    "ärz",
-    "te",
-    "1",
-    "2",
-    ".",
-]
-LETTERS = "".join(sorted(set("".join(STEMS))))
+STEMS = "haus schul kind er ung lich frei heit arbeit s ärz te 1 2 ."
+LETTERS = "".join(sorted({*STEMS} - {" "}))
 
 
 def random_words() -> list[str]:
     rng = random.Random(1)
-    return ["".join(rng.choices(STEMS, k=rng.randint(1, 4))) for _ in range(800)]
+    return ["".join(rng.choices(STEMS.split(), k=rng.randint(1, 4))) for _ in range(800)]
 
 
 @pytest.fixture(scope="module")

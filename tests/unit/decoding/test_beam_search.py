@@ -119,18 +119,6 @@ def test_beam_of_one_is_greedy(model_type: ModelTypeName) -> None:
         assert hypothesis.finished == (words[-1] == END)
 
 
-def search_in_other_batches(
-    model: EncoderDecoder, sources: list[list[int]], **options: object
-) -> list[list[Hypothesis]]:
-    """The same sentences in another order, in two batches, one of which has much padding."""
-    order = [*range(1, len(sources), 2), *range(0, len(sources), 2)]
-    results: dict[int, list[Hypothesis]] = {}
-    for rows in (order[: len(order) // 2], order[len(order) // 2 :]):
-        batch = [*(sources[row] for row in rows), [4] * 12]
-        results |= zip(rows, search_n_best(model, batch, **options), strict=False)
-    return [results[row] for row in range(len(sources))]
-
-
 MANY_SOURCES = [
     list(map(int, line[: 1 + number % 9]))
     for number, line in enumerate(np.random.default_rng(4).integers(2, 9, (30, 9)))
@@ -146,8 +134,8 @@ def test_batches_change_nothing_in_float64(model_type: ModelTypeName, normalize:
     options["n_best"] = 4
     n_best_lists = search_n_best(model, MANY_SOURCES, **options)
     assert max(map(len, n_best_lists)) == 4
-    other_lists = search_in_other_batches(model, MANY_SOURCES, **options)
-    for n_best, other_n_best in zip(n_best_lists, other_lists, strict=True):
+    for source, n_best in zip(MANY_SOURCES, n_best_lists, strict=True):
+        (other_n_best,) = search_n_best(model, [source], **options)
         for hypothesis, other in zip(n_best, other_n_best, strict=True):
             assert (hypothesis.ids, hypothesis.finished) == (other.ids, other.finished)
             assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-12)
@@ -217,7 +205,7 @@ def test_gpu_steps_never_wait(model_type: ModelTypeName, normalize: bool) -> Non
     lengths = np.array([len(source) for source in SOURCES])
     for mode in ("default", "error"):  # first what is set up once
         state = model.start_search(encoded)
-        beams = Beams(encoded, lengths, 3 * (lengths + 1), settings, 4, None, False)
+        beams = Beams(encoded, lengths, 3 * (lengths + 1), settings, beam_size=4, keep_attention=False)
         torch.cuda.set_sync_debug_mode(mode)
         try:
             for step in range(beam_search.SYNC_EVERY - 1):
@@ -225,6 +213,7 @@ def test_gpu_steps_never_wait(model_type: ModelTypeName, normalize: bool) -> Non
                 state.reorder_and_append(continuations.parents, continuations.ids)
         finally:
             torch.cuda.set_sync_debug_mode("default")
+    assert len(beams.history) == beam_search.SYNC_EVERY - 1
 
 
 def test_unused_ids_are_never_written(model_type: ModelTypeName) -> None:

@@ -1,4 +1,4 @@
-"""Ensembles: one model three times is that model; two are the average of their probabilities, counted out by hand."""
+"""Ensembles: two models are the average of their probabilities, counted out by hand."""
 
 import numpy as np
 import pytest
@@ -6,26 +6,13 @@ import torch
 
 from nmt.decoding.ensemble import Ensemble
 from nmt.settings.decoding import Average
-from nmt.settings.model_types import ModelTypeName
 from tests.small_models import small_model
 from tests.unit.decoding.test_beam_search import (
-    MANY_SOURCES,
     SOURCES,
     search_n_best,
     word_log_probs,
     word_sequences,
 )
-
-
-@pytest.mark.parametrize("average", ["probability", "log_probability"])
-def test_ensemble_of_one_model(model_type: ModelTypeName, average: Average) -> None:
-    model = small_model(model_type)
-    options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "if_no_eos": "retry"}
-    n_best_lists = search_n_best(Ensemble([model] * 3, average), MANY_SOURCES, **options)
-    for n_best, expected in zip(n_best_lists, search_n_best(model, MANY_SOURCES, **options), strict=True):
-        for hypothesis, other in zip(n_best, expected, strict=True):
-            assert hypothesis.ids == other.ids
-            assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
 @pytest.mark.parametrize("average", ["probability", "log_probability"])

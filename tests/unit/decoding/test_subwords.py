@@ -12,20 +12,15 @@ from numpy.typing import NDArray
 
 import nmt
 from nmt.data.vocabulary import SubwordVocabulary
-from nmt.decoding import beam_search
-from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import compute_word_log_probabilities, score_translations
 from nmt.decoding.sentence_sets import align_file, is_in_vocabulary, translate_file
-from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
-from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from pipeline.results.playground.page import explain_refusal
 from tests.bitexts import write_text
 from tests.messages import check
 from tests.training_settings import decoding
-from tests.translators import text_settings
 from tests.translators import trained_model as train_small
 
 UNITS = [(unit, 1) for unit in ("▁a", "ab", "▁aab", "▁", "a", "b", "c")]
@@ -96,22 +91,6 @@ def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
     assert not is_in_vocabulary(SOURCES[2], model.source_vocabulary)
     align_file(model, source, target, 2, tmp_path / "aligned")
     assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
-
-
-def test_pieces_are_ranked_by_units(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the search ranks them, when scores are divided by length."""
-    long, short = (model.target_vocabulary.ids([word]) for word in ("cab", "a"))
-    assert len(long) > len(short)
-    n_best = [
-        Hypothesis(ids, unit_score * (len(ids) + 1), True, [unit_score] * (len(ids) + 1))
-        for ids, unit_score in ((long, -0.8), (short, -0.9))
-    ]
-    monkeypatch.setattr(beam_search, "search", lambda encoded, **others: [n_best] * len(encoded))
-    text = text_settings(decoding(normalize_by_length=True))
-    options = TranslateOptions(tokenized=True, max_words=1)
-    ((best, _),) = TextTranslator([model], text, options, ComputeOptions(), n_best=2)(["a b"])
-    assert best.tokens == ["cab", "cab"]
-    assert best.token_scores == pytest.approx([-0.8 * len(long), -0.8] * 2)
 
 
 def test_python_and_playground(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,13 @@ import pytest
 import torch
 
 from nmt.decoding.vectors_and_trees import compute_tree, encode_sentences
-from nmt.evaluation.principal_components import read_projections
+from nmt.evaluation.principal_components import Projection, read_projections
 from nmt.model.model_types.grconv import GrConv
 from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
 from nmt.store import trained_model
 from tests import translators
 from tests.messages import refused
 from tests.odd_values import said
-from tests.running import nmt
 from tests.small_models import by_loops, small_model
 
 SENTENCES = [[2, 3, 4], [5], [2, 3, 4, 5, 6, 7], [4, 3, 2]]
@@ -53,18 +52,19 @@ def test_files_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "text").write_text(text, encoding="utf-8")
     npy, tsv = tmp_path / "vectors.npy", tmp_path / "plane.tsv"
     options = ["--tokenized", "--model", folder, tmp_path / "text", "--output-npy", npy, "--output-tsv", tsv]
-    result = nmt("vectors", *options, "--batch-size", "2")
-    assert result.returncode == 0, result.stderr
+    assert not said("vectors", *options, "--batch-size", "2")
     model = trained_model.load_model(folder, CPU)
-    sentences = [line.split() for line in text.split("\n")[:-1]]
-    assert np.load(npy) == pytest.approx(encode_sentences(model, sentences, 80), abs=1e-6)
-    projections = read_projections(tsv)
-    assert [panel.sentences for panel in projections] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
+    lines = text.splitlines()
+    vectors = np.load(npy)
+    assert vectors == pytest.approx(encode_sentences(model, [line.split() for line in lines], 80), abs=1e-6)
+    for panel, rows in zip(read_projections(tsv), (slice(0, 3), slice(4, 6)), strict=True):
+        expected = Projection.from_vectors(lines[rows], vectors[rows])
+        assert panel.sentences == expected.sentences
+        assert panel.points == pytest.approx(expected.points, abs=1e-4)
+        assert panel.variance_fractions == pytest.approx(expected.variance_fractions, abs=1e-4)
 
-    (tmp_path / "empty").write_text("", encoding="utf-8")
-    result = nmt("vectors", "--model", folder, tmp_path / "empty", "--output-npy", npy)
-    assert result.returncode == 2
-    assert result.stderr.endswith("empty: no sentence in it, so there are no vectors\n")
+    (tmp_path / "empty").touch()
+    assert "no sentence" in said("vectors", "--model", folder, tmp_path / "empty", "--output-npy", npy)
 
 
 def test_model_with_attention_has_no_vectors(tmp_path: Path) -> None:

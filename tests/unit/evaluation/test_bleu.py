@@ -66,13 +66,6 @@ def test_bleu_by_hand(tmp_path: Path) -> None:
     assert result["signature"].startswith(choices)
 
 
-def test_clipped_counts(tmp_path: Path) -> None:
-    result = score_triples(tmp_path, [("s", "le chat dort bien ici", "le le chat dort")], no_unk_lines=set())
-    assert result["bleu_all"] == 0, "no common 4-gram"
-    assert result["by_sentence"][0]["correct"] == [3, 2, 1, 0]
-    assert result["bleu_no_unk"] is None
-
-
 def test_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
     pair = ("s", "un deux trois quatre cinq", "un deux trois quatre [UNK]")
     result = score_triples(tmp_path, [pair], no_unk_lines=set())

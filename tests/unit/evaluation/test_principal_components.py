@@ -1,13 +1,11 @@
-"""The plane of two principal components, against the eigenvectors of the covariance; and its file."""
-
-from pathlib import Path
+"""The plane of two principal components, against the eigenvectors of the covariance."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.evaluation.principal_components import Projection, read_projections, write_projections
+from nmt.evaluation.principal_components import Projection
 
 
 @given(seed=st.integers(0, 1000), sentences=st.integers(1, 8), size=st.integers(1, 9))
@@ -30,17 +28,3 @@ def test_projection_matches_eigenvectors(seed: int, sentences: int, size: int) -
 def test_equal_sentences_are_one_point() -> None:
     projection = Projection.from_vectors(["a", "a", "a"], np.ones((3, 4), np.float32))
     assert not projection.points.any() and projection.variance_fractions == (0, 0)
-
-
-def test_file_of_projections(tmp_path: Path) -> None:
-    vectors = np.random.default_rng(1).normal(size=(5, 6)).astype(np.float32)
-    written = [
-        Projection.from_vectors(["a b", "b a"], vectors[:2]),
-        Projection.from_vectors(["c", "d", "e"], vectors[2:]),
-    ]
-    write_projections(tmp_path / "plane.tsv", written)
-    read = read_projections(tmp_path / "plane.tsv")
-    assert [projection.sentences for projection in read] == [["a b", "b a"], ["c", "d", "e"]]
-    for expected, projection in zip(written, read, strict=True):
-        assert projection.points == pytest.approx(expected.points, abs=1e-5)
-        assert projection.variance_fractions == pytest.approx(expected.variance_fractions, abs=1e-4)

@@ -7,8 +7,6 @@ import gzip
 import io
 import lzma
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nmt.io.compression import COMPRESSED, decompress, zstd
+from nmt.io.compression import COMPRESSED, zstd
 from nmt.io.progress import Progress
 from nmt.io.text_files import (
     LineStream,
@@ -31,7 +29,7 @@ from nmt.io.text_files import (
 )
 from tests.bitexts import write_text
 from tests.messages import refused
-from tests.running import ROOT
+from tests.running import run_python
 
 SUFFIXES = ["", *COMPRESSED]
 LINES = st.lists(
@@ -180,15 +178,9 @@ def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_formats_of_standard_input() -> None:
-    code = (
-        "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
-        "with open_lines(Path('-')) as lines: print(lines.take_lines(9))"
-    )
+    code = "from nmt.io.text_files import read_lines; print([*read_lines('-')])"
     for text in (SGML, gzip.compress(SGML)):
-        result = subprocess.run(
-            [sys.executable, "-c", code], input=text, capture_output=True, cwd=ROOT, check=True
-        )
-        assert result.stdout.decode().strip() == str(SENTENCES)
+        assert run_python("-c", code, input=text, text=False).stdout.decode().strip() == str(SENTENCES)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +189,6 @@ def test_formats_of_standard_input() -> None:
 def test_long_text_like_sgml(text: bytes) -> None:
     file = open_file(text)
     assert open_text(file, "a") is file
-
-
-@pytest.mark.parametrize("compression", COMPRESS)
-def test_concatenated_compressed_streams(compression: str) -> None:
-    compress = COMPRESS[compression]
-    content = compress(b"a\n") + compress(b"") + compress(b"b\n")
-    assert decompress(open_file(content)).read() == b"a\nb\n"
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
@@ -250,15 +235,6 @@ def test_group_of_long_lines_is_short() -> None:
 def test_endless_line_is_refused() -> None:
     with refused():
         list(LineStream("endless", lambda: b"x" * (1 << 20)).read_groups(1))
-
-
-@pytest.mark.parametrize("name", ["text", "text.gz"])
-def test_stream_counts_bytes_of_file(tmp_path: Path, name: str) -> None:
-    path = write_text(tmp_path / name, MANY_LINES * 8)  # compressed, more than gzip reads at a time
-    with open_lines(path) as lines:
-        assert lines.size == path.stat().st_size
-        bytes_done = [lines.bytes_done for _ in lines.read_groups(1000)]
-    assert bytes_done == sorted(bytes_done) and bytes_done[0] < bytes_done[-1] == lines.size
 
 
 def test_pair_groups() -> None:

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from nmt.plots.style import save_figure
 from nmt.plots.tree import find_nodes_reaching_root, plot_tree
 
@@ -18,18 +15,6 @@ GATES = [
 def test_nodes_reaching_root() -> None:
     # each passes its left child on; words 1 and 2 are merged
     assert find_nodes_reaching_root(GATES) == [(3, 0), (2, 0), (1, 0)]
-
-
-@given(st.data())
-def test_nodes_of_random_gates(data: st.DataObject) -> None:
-    leaves = data.draw(st.integers(1, 8))
-    gate = st.lists(st.floats(0, 1), min_size=3, max_size=3)
-    gates = [data.draw(st.lists(gate, min_size=n, max_size=n)) for n in range(leaves - 1, 0, -1)]
-    positions = find_nodes_reaching_root(gates)
-    if leaves > 1:
-        assert positions[0] == (leaves - 1, 0)
-    assert all(0 <= index < leaves - level for level, index in positions)
-    assert len(set(positions)) == len(positions)
 
 
 def test_tree_of_one_leaf(tmp_path: Path) -> None:

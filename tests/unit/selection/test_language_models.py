@@ -11,9 +11,9 @@ from nmt.data.shards import BLOCK_LINES
 from nmt.io.text_files import read_lines
 from nmt.selection.cross_entropy import DomainModels
 from nmt.selection.language_models import (
-    LINES_PER_QUERY,
     list_frequent_words,
     open_language_model,
+    read_nonempty_lines,
     sample_pairs,
     train_language_model,
 )
@@ -47,15 +47,6 @@ def test_differences_by_hand(tmp_path: Path) -> None:
     assert differences[0] == differences[2] == pytest.approx(expected, abs=1e-6)
 
 
-def test_answers_are_in_order(tmp_path: Path) -> None:
-    model = write_arpa(tmp_path / "in.arpa", IN_DOMAIN, -0.125)
-    lines = [" ".join("abc"[i % 3] for _ in range(i)) for i in range(LINES_PER_QUERY)]
-    with open_language_model(model, kenlm.programs()) as query_lines:
-        answers = query_lines(lines)
-        assert answers == [value for line in lines for value in query_lines([line])]
-    assert answers[:2] == [-1.25, -0.25 - 1.0 - 0.125 - 1.0] and len(set(answers)) > 0.9 * LINES_PER_QUERY
-
-
 def test_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.binary").write_text("no model")
     with (
@@ -78,42 +69,13 @@ def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
     assert all(source and target for source, target in samples[0])
 
 
-def test_missing_programs_are_refused(tmp_path: Path) -> None:
-    with refused():
-        train_language_model({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500, tmp_path)
-
-
-def test_memory_and_text_reach_lmplz(tmp_path: Path) -> None:
-    """Programs of these names keep what they get, and fail."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in ("lmplz", "build_binary"):
-        script = f'#!/bin/sh\necho "$@" > {tmp_path}/{name}.arguments\ncat > {tmp_path}/in\nexit 3\n'
-        (programs / name).write_text(script)
-        (programs / name).chmod(0o755)
-    text = write_text(tmp_path / "t.zst", ["a b", "", "c"])
-    with refused():
-        train_language_model({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
-    arguments = (tmp_path / "lmplz.arguments").read_text().split()
-    assert arguments[arguments.index("--memory") + 1] == "3500M"
-    assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
-
-
 def test_extra_files_end_with_the_last_word_asked_for(tmp_path: Path) -> None:
-    text = write_text(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
-    extra = [
-        write_text(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")
-    ]
-    known_words = {}
-    for max_words in (None, 2, 3, 4, 99):
-        output = tmp_path / f"{max_words}.binary"
-        train_language_model(
-            {"": [text]}, 2, output, True, 500, kenlm.programs(), extra_files=extra, max_extra_words=max_words
-        )
-        known_words[max_words] = kenlm.known_words(["m1", "m2", "m3", "n1", "n2", "n3"], output)
-    assert known_words[2] == {"m1", "m2"} and known_words[3] == {"m1", "m2", "m3"}
-    assert known_words[4] == {"m1", "m2", "m3", "n1", "n2"}, "a line is used whole"
-    assert known_words[None] == known_words[99] and len(known_words[99]) == 6
+    """A line is used whole."""
+    files = [write_text(tmp_path / name, ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
+    line_counts = {1: 1, 2: 1, 3: 2, 4: 3, 99: 4, None: 4}
+    for max_words, line_count in line_counts.items():
+        lines = [*read_nonempty_lines(files, max_words)]
+        assert lines == ["m1 m2", "m3", "n1 n2", "n3"][:line_count]
 
 
 def test_models_know_their_vocabulary(tmp_path: Path) -> None:

@@ -216,12 +216,6 @@ def test_partial_checkpoint_is_removed(text: Bitext, tmp_path: Path) -> None:
     assert not leftover.exists()
 
 
-def test_fewer_updates(text: Bitext, tmp_path: Path) -> None:
-    train(model_run(updates=10), text, tmp_path)
-    with refused():
-        make_trainer(model_run(updates=8), text, tmp_path)
-
-
 def test_nonfinite_gradient_stops(text: Bitext, tmp_path: Path) -> None:
     trainer = make_trainer(model_run(), text, tmp_path)
     with torch.no_grad():

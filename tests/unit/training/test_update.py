@@ -9,7 +9,6 @@ from nmt.data.batches import Batch
 from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
-from nmt.training.optimizers import make_gradients_dense
 from nmt.training.update import Updater, UpdateStatistics
 from tests.small_models import small_model
 from tests.training_settings import training
@@ -50,23 +49,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(gradients, expected_gradients, rtol=1e-10, atol=1e-13)
 
 
-def test_sparse_gradients_change_nothing(model_type: ModelTypeName) -> None:
-    weights, statistics = [], []
-    for is_dense in (False, True):
-        model = small_model(model_type)
-        updater = Updater(model, training(clip_norm=0.5))
-        if is_dense:
-            for embedding in (model.source_embedding, model.target_embedding):
-                embedding.E.register_post_accumulate_grad_hook(lambda E: make_gradients_dense([E]))
-        for i in range(5):
-            updater(batch_of([PAIRS[i % 3], PAIRS[(i + 1) % 3]]))
-        weights.append(list(model.parameters()))
-        statistics.append(updater.read_statistics())
-    torch.testing.assert_close(weights[0], weights[1], rtol=1e-9, atol=1e-12)
-    assert statistics[0].clipped_updates == statistics[1].clipped_updates == 5
-    assert statistics[0].gradient_norm == pytest.approx(statistics[1].gradient_norm, rel=1e-9)
-
-
 def test_statistics() -> None:
     model = small_model("rnnsearch")
     expected_nll = 0.0
@@ -76,7 +58,7 @@ def test_statistics() -> None:
         updater(batch_of(PAIRS))
     statistics = updater.read_statistics()
     assert statistics.nll == pytest.approx(expected_nll, rel=1e-6)
-    assert statistics.nonfinite_updates == 0
+    assert (statistics.clipped_updates, statistics.nonfinite_updates) == (3, 0)
 
 
 def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
@@ -98,15 +80,6 @@ def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
         model.readout.b_o.zero_()
     updater(batch)
     assert updater.read_statistics().nonfinite_updates == 1
-
-
-def test_bf16_product() -> None:
-    left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
-    rounding = Backend("bf16")
-    found = rounding.product(left, rounding.prepare_weight(right))
-    assert found.dtype == torch.float32 and float(found) == 512
-    rounding.set_matmul_precision()
-    assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
 def test_bf16_update(model_type: ModelTypeName) -> None:

@@ -2,17 +2,15 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch.overrides import TorchFunctionMode
 
 from nmt.data.batches import Indices, make_batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
-from nmt.decoding import beam_search, forced_decoding
+from nmt.decoding import beam_search
 from nmt.evaluation.bleu import multi_bleu
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.training.export import summarize_training
@@ -24,7 +22,6 @@ from nmt.training.validation import (
     compute_sentence_nlls,
 )
 from tests.bitexts import write_bitext
-from tests.messages import refused
 from tests.trainers import VOCABULARIES, history_lines, make_trainer, train
 from tests.training_settings import model_run
 
@@ -48,13 +45,6 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
 def rows_within_limit(text: Bitext) -> Indices:
     lengths = [max(len(text.source(row)), len(text.target(row))) for row in range(len(text))]
     return np.flatnonzero(np.array(lengths) <= LIMIT)
-
-
-def test_empty_dev_set_is_refused(tmp_path: Path) -> None:
-    long = write_bitext(tmp_path, [([2] * 13, [3])])
-    run = model_run(dev_sentences="within_limit")
-    with refused():
-        Trainer(run, write_bitext(tmp_path / "train", [([2], [3])]), long, VOCABULARIES, tmp_path / "state")
 
 
 @pytest.mark.parametrize("dev_sentences", ["all", "within_limit"])
@@ -165,22 +155,3 @@ def test_train_sample_follows_seed(text: Bitext, tmp_path: Path) -> None:
         nlls[seeds] = trainer.compute_train_nll()
     assert nlls[6, 1] == nlls[7, 1] != nlls[6, 2]
     assert nlls[6, None] == nlls[7, 6]
-
-
-def test_logits_of_one_block_at_a_time(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forced_decoding, "POSITIONS_PER_BLOCK", 7)
-    model = make_trainer(model_run(), text, tmp_path).model
-    block_sizes = list[int]()
-
-    class LogitsWatch(TorchFunctionMode):
-        def __torch_function__(
-            self, function: Any, types: Any, arguments: Any = (), keywords: Any = None
-        ) -> Any:
-            tensor = function(*arguments, **(keywords or {}))
-            if isinstance(tensor, torch.Tensor) and tensor.shape[-1:] == (32,) and tensor.dim() == 2:
-                block_sizes.append(len(tensor))
-            return tensor
-
-    with LogitsWatch():
-        compute_mean_nll(model, text, np.arange(60), 4)
-    assert max(block_sizes) == 7
