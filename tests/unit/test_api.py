@@ -1,8 +1,5 @@
 """Translating from Python does what `nmt translate` does, and `import nmt` stays light."""
 
-import os
-import subprocess
-import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +11,9 @@ import pytest
 import nmt
 from nmt.api import check_lines
 from nmt.backend.matmul import processor_supports
-from tests.messages import check, refused
-from tests.running import ROOT
-from tests.running import nmt as run_nmt
+from tests.messages import refused
+from tests.odd_values import said
+from tests.running import ROOT, run_python
 from tests.translators import trained_model
 from tests.workflow.test_imports import named
 
@@ -35,10 +32,7 @@ def model(folder: Path) -> nmt.Model:
 
 def test_import_loads_nothing_heavy() -> None:
     code = "import sys, nmt; print({'torch', 'numpy', 'pydantic', 'matplotlib', 'click'} & set(sys.modules))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "set()\n"
+    assert run_python("-c", code, check=True).stdout == "set()\n"
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = nmt.lode  # type: ignore[attr-defined]
 
@@ -47,17 +41,13 @@ def test_import_loads_nothing_heavy() -> None:
     ("user_variables", "spin_count"),
     [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
 )
-def test_openmp_spin_count(user_variables: dict[str, str], spin_count: str) -> None:
-    environment = os.environ | {"OMP_DISPLAY_ENV": "VERBOSE"} | user_variables
-    for name in {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} - user_variables.keys():
-        environment.pop(name, None)
-    result = subprocess.run(
-        [sys.executable, "-c", "import nmt, torch"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_openmp_spin_count(
+    user_variables: dict[str, str], spin_count: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    variables = {"OMP_DISPLAY_ENV": "VERBOSE"} | user_variables
+    result = run_python("-c", "import nmt, torch", env=variables, check=True)
     if "GOMP_SPINCOUNT" not in result.stderr:
         pytest.skip("this torch has another OpenMP")
     assert f"GOMP_SPINCOUNT = '{spin_count}'" in result.stderr
@@ -117,12 +107,10 @@ def test_plots_of_command(folder: Path, tmp_path: Path) -> None:
     """There is a file for each line with words."""
     text = tmp_path / "text"
     text.write_text("w3 w4\n\nw5\n", encoding="utf-8")
-    result = run_nmt("translate", "--model", folder, "--plot", tmp_path / "m.png", "--device", "cpu", text)
-    assert result.returncode == 0, result.stderr
+    command = ["translate", "--model", folder, "--device", "cpu", text, "--plot"]
+    assert not said(*command, tmp_path / "m.png")
     assert sorted(path.name for path in tmp_path.glob("m*")) == ["m-3.png", "m.png"]
-    result = run_nmt("translate", "--model", folder, "--plot", tmp_path / "m.gif", text)
-    assert result.returncode == 2
-    check(result.stderr)
+    assert said(*command, tmp_path / "m.gif")
 
 
 WITHOUT_PACKAGES = """
@@ -145,17 +133,13 @@ def test_translation_without_workflow_packages(folder: Path, tmp_path: Path) -> 
     assert "snakemake" in workflow_packages and not workflow_packages & named(project["dependencies"])
     code = WITHOUT_PACKAGES % sorted(workflow_packages | {"markdown_it", "tensorboardX"})
 
-    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", code, *map(str, arguments)]
-        return subprocess.run(command, cwd=ROOT, input="w3 w4\n", capture_output=True, text=True, check=False)
-
     plot = tmp_path / "matrix.png"
-    result = call("translate", "--model", folder, "--plot", plot, "--alignment", "pharaoh")
+    options = ["--model", folder, "--plot", plot, "--alignment", "pharaoh"]
+    result = run_python("-c", code, "translate", *options, input="w3 w4\n")
     assert result.returncode == 0 and plot.exists(), result.stderr
-    assert call("--help").returncode == 0
-    result = call("status", tmp_path)
-    assert result.returncode == 2
-    check(result.stderr)
+    assert run_python("-c", code, "--help").returncode == 0
+    result = run_python("-c", code, "status", tmp_path)
+    assert result.returncode == 2 and result.stderr.startswith("error: ")
 
 
 @pytest.mark.skipif(not processor_supports("bf16"), reason="the processor has no instructions for bf16")

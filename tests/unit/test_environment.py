@@ -2,27 +2,20 @@
 
 import os
 import pwd
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from nmt import environment
-from tests.running import ROOT
+from tests.running import ROOT, run_python
 
 
 def python(code: str, **variables: str) -> str:
     """What a Python prints that finds the project on its path, after other folders."""
-    path = os.pathsep.join([variables.pop("PYTHONPATH", ""), str(ROOT)])
-    return subprocess.run(
-        [sys.executable, "-c", f"import nmt.environment; nmt.environment.prepare(); {code}"],
-        env=os.environ | variables | {"PYTHONPATH": path},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    variables["PYTHONPATH"] = os.pathsep.join([variables.get("PYTHONPATH", ""), str(ROOT)])
+    program = f"import nmt.environment; nmt.environment.prepare(); {code}"
+    return run_python("-c", program, env=variables, check=True).stdout
 
 
 def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_path: Path) -> None:

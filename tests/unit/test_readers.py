@@ -3,8 +3,6 @@
 import gzip
 import os
 import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 
 from nmt.cli import describe_error
-from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError, errors_as_user_error
@@ -28,7 +25,7 @@ from nmt.settings.text import Languages
 from nmt.store.archive import unpack_model
 from nmt.store.tensors import load_tensors
 from nmt.training.history import read_history
-from tests.running import ROOT
+from tests.running import run_python
 
 
 def read_stream(path: Path) -> None:
@@ -148,23 +145,14 @@ def test_settings_error_names_the_key(values: dict[str, object], message: str) -
         validate_settings(Languages, values, "nmt")
 
 
-def test_missing_settings_file() -> None:
-    with pytest.raises(UserError, match=r"^x\.json: no such file"):
-        parse_settings(Languages, "x.json")
-
-
 @pytest.mark.parametrize("allocate", ["map_array(Path('a.npy'), int)", "bytearray(1 << 40)"])
 def test_out_of_memory_is_one_line(tmp_path: Path, allocate: str) -> None:
     np.lib.format.open_memmap(tmp_path / "a.npy", "w+", np.int64, (1 << 27,))  # a sparse file
     code = "from pathlib import Path; from nmt.io.npy import map_array; import nmt.cli as c\n"
     code += f"c.commands = lambda **_: {allocate}\nc.main()"
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 28, 3 << 28)),
+    limits = (3 << 28, 3 << 28)
+    result = run_python(
+        "-c", code, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits)
     )
     assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
     assert result.stderr.startswith("error: ")

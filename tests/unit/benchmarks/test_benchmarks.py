@@ -11,8 +11,6 @@ import pytest
 
 from benchmarks import environment, gpu_check
 from benchmarks.contest import Contender, ContenderFailed, Contest
-from benchmarks.project import Search
-from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import Sizes
 from tests.running import ROOT, run_python
 
@@ -47,11 +45,6 @@ def test_contender_learns_from_all_positions(name: str) -> None:
     assert nlls[-1] < 0.99 * nlls[0]
 
 
-def test_search_takes_all_steps() -> None:
-    search = Search("rnnsearch", TINY)
-    assert search.decode([[5, 6], [7], [8, 9, 10]], beam=4, steps=7) == [7, 7, 7]
-
-
 def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
     class FakeContender:
         def __init__(self, reply_count: int) -> None:
@@ -83,18 +76,6 @@ def test_peers_have_no_variables_of_nmt(monkeypatch: pytest.MonkeyPatch) -> None
         "import os, benchmarks.decoding, benchmarks.contest as c; print(os.environ.keys() - c.ENVIRONMENT)"
     )
     assert "ONEDNN_PRIMITIVE_CACHE_CAPACITY" in run_python("-c", program, check=True).stdout
-
-
-def test_toolkit_that_ends_says_why() -> None:
-    class EndingToolkit(Sockeye):
-        def make_command(self, sizes: Sizes) -> list[object]:
-            return ["sh", "-c", "echo no such option >&2"]
-
-    toolkit = EndingToolkit("peer", sys.executable, threads=1)
-    with pytest.raises(ContenderFailed, match="peer: its process ended: no such option"):
-        toolkit.ask(do="train", sizes=vars(TINY))
-    toolkit.close()
-    assert not toolkit.folder.exists()
 
 
 @pytest.mark.slow

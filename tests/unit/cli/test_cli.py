@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from nmt.cli import commands, main
 from nmt.errors import UserError
+from nmt.settings.text import describe_unknown_language
 from tests.running import ROOT, list_subcommands, nmt, run_python
 
 
@@ -93,6 +94,11 @@ def test_mistyped_word_is_one_line(
     error = capsys.readouterr().err
     assert error.startswith("error: ") and message in error and error.count("\n") == 1
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
+
+
+def test_language_by_a_code_of_three_letters() -> None:
+    for code, moses_code in (("deu", "de"), ("zho", "zh"), ("kor", "ko")):
+        assert describe_unknown_language(code).endswith(f"write {moses_code}")
 
 
 def test_help_is_a_word_and_an_option() -> None:

@@ -1,7 +1,6 @@
 """Translating files: what is written, in which order, and for which sentences; the subcommands as a user calls them."""
 
 import json
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,15 @@ from nmt.decoding.sentence_sets import (
     align_file,
     translate_file,
 )
-from nmt.evaluation.translations import check_unaltered, read_provenance
+from nmt.evaluation.translations import read_provenance
 from nmt.io.files import sha256, write_json
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
-from pipeline.results.package import copy_translations
 from tests import translators
 from tests.bitexts import write_text
 from tests.messages import refused
-from tests.running import nmt
+from tests.odd_values import said
 from tests.training_settings import decoding
 
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
@@ -102,22 +100,12 @@ def test_provenance_of_translations(folder: Path, tmp_path: Path) -> None:
     settings = decoding(beam=3, max_length_factor=2)
     output = tmp_path / "out.jsonl"
     options = ["--model", folder / "model", "--source", folder / "test.en", "--output", output]
-    result = nmt("test-set", "decode", *options, "--settings", settings.model_dump_json())
-    assert result.returncode == 0, result.stderr
+    assert not said("test-set", "decode", *options, "--settings", settings.model_dump_json())
     provenance = read_provenance(output)
     assert (provenance["mode"], provenance["sentences"]) == ("all", 5)
     assert provenance["settings"] == settings.model_dump()
     weights = {"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}
     assert provenance["models"] == [weights]
-    assert provenance["device"].startswith("CPU (")
-    assert provenance["made_with"]["packages"]["torch"] == version("torch")
-    copy_translations(output, tmp_path / "kept" / "out.jsonl.gz", keep_attention=False)
-    check_unaltered(tmp_path / "kept" / "out.jsonl.gz")
-
-    text = output.read_text(encoding="utf-8")
-    output.write_text(text.replace('"tokens": [', '"tokens": ["w2", ', 1), encoding="utf-8")
-    with refused():
-        copy_translations(output, tmp_path / "again.jsonl.gz", keep_attention=False)
     write_json(tmp_path / "out.provenance.json", provenance | {"models": [3]})
     with refused():
         read_provenance(output)

@@ -81,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tree_in_every_picture_format(folder: Path, tmp_path: Path) -> None:
     starts = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}
     outputs = [option for name in starts for option in ("--output", tmp_path / f"tree.{name}")]
-    said("tree", "w2 strange w3 .", "--model", folder, *outputs)
+    assert not said("tree", "w2 strange w3 .", "--model", folder, *outputs)
     for name, start in starts.items():
         assert (tmp_path / f"tree.{name}").read_bytes().startswith(start)
     assert "strange" in (tmp_path / "tree.svg").read_text(encoding="utf-8")

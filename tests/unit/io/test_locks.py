@@ -45,8 +45,8 @@ def test_second_process_is_refused(tmp_path: Path) -> None:
 
 def test_lock_of_dead_process_is_broken(dead_lock: Path) -> None:
     assert dead_lock.exists()
-    with locks.hold_folder(dead_lock.parent, "refuse"):
-        pass
+    with locks.hold_folder(dead_lock.parent, "refuse") as heartbeat:
+        assert not heartbeat.is_lost()
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_heartbeat_of_other_machine(dead_lock: Path, clock: int) -> None:
 @pytest.mark.usefixtures("short_times")
 def test_reused_process_number(dead_lock: Path) -> None:
     rewrite_lock(dead_lock, process=os.getppid())
-    with locks.hold_folder(dead_lock.parent, "refuse"):
-        pass
+    with locks.hold_folder(dead_lock.parent, "refuse") as heartbeat:
+        assert not heartbeat.is_lost()
 
 
 def test_new_lock_is_not_removed(tmp_path: Path) -> None:

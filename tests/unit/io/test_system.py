@@ -5,7 +5,6 @@ import math
 import os
 import platform
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import torch
 
 from nmt.io import system
 from nmt.io.system import parse_slurm_duration, seconds_until_stop, slurm_seconds_left
-from tests.running import hanging
+from tests.running import hanging, run_python
 
 
 def run_git(folder: Path, *arguments: str) -> str:
@@ -53,7 +52,7 @@ def test_hanging_programs_stop_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     code = (
         f"from nmt.io import system; system.ANSWER_SECONDS = {system.ANSWER_SECONDS}; import nmt.plots.style"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert run_python("-c", code, timeout=60).returncode == 0
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")

@@ -105,11 +105,8 @@ def test_16_bits(model: Path, tmp_path: Path) -> None:
     save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
     original = sha256(model / WEIGHTS)
     (model / SUMMARY).write_text(json.dumps({**TRAINING_SUMMARY, "weights": original}), encoding="utf-8")
-    exact_archive, rounded_archive = tmp_path / "exact.tar.zst", tmp_path / "rounded.tar.zst"
-    pack_model(model, exact_archive)
-    pack_model(model, rounded_archive, bits=16)
-    assert 2 * rounded_archive.stat().st_size < 1.1 * exact_archive.stat().st_size
-    folder = unpack_model(rounded_archive, tmp_path)
+    pack_model(model, tmp_path / "rounded.tar.zst", bits=16)
+    folder = unpack_model(tmp_path / "rounded.tar.zst", tmp_path)
     for name, weight in load_tensors(folder / WEIGHTS).items():
         assert torch.equal(weight, weights[name].half())
     assert load_metadata(folder / WEIGHTS)["vocabularies"] == '{"source": "abc"}'
@@ -122,9 +119,6 @@ def test_16_bits(model: Path, tmp_path: Path) -> None:
     save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
     with refused():
         pack_model(model, tmp_path / "large.tar.zst", bits=16)
-    (model / WEIGHTS).write_bytes(b"no tensors")
-    with refused():
-        pack_model(model, tmp_path / "damaged.tar.zst", bits=16)
 
 
 def test_archive_is_reproducible(model: Path, tmp_path: Path) -> None:

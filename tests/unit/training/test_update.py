@@ -37,6 +37,22 @@ def test_bucket_changes_nothing(model_type: ModelTypeName, length_bucket: int) -
     torch.testing.assert_close(gradients, expected_gradients, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("length_bucket", [None, 4])
+def test_forms_for_the_compiler_change_nothing(model_type: ModelTypeName, length_bucket: int | None) -> None:
+    """Here they run without the compiler."""
+    weights = []
+    for fuse in (False, True):
+        model = small_model(model_type)
+        model.use_backend(Backend(fuse=fuse))
+        updater = Updater(model, training(clip_norm=0.5))
+        updater.length_bucket = length_bucket
+        with torch.compiler.set_stance("force_eager"):
+            for pairs in (PAIRS, PAIRS[:2]):
+                updater(batch_of(pairs, length_bucket=length_bucket))
+        weights.append(list(model.parameters()))
+    torch.testing.assert_close(weights[0], weights[1], rtol=1e-9, atol=1e-12)
+
+
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of attention nor those of the logits."""
     model, batch = small_model("rnnsearch"), batch_of(PAIRS, length_bucket=4)
