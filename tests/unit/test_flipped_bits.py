@@ -1,6 +1,5 @@
 """One bit of what a run has made is another: whoever reads it says so, and no number follows from it."""
 
-import json
 import random
 import shutil
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from nmt.decoding.sentence_sets import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
     initial_provenance,
-    read_provenance,
     read_translations,
     write_provenance,
 )
@@ -85,8 +83,3 @@ def test_a_flipped_bit_is_never_silent(made: Path, tmp_path: Path, file: str, nu
     with pytest.raises(UserError) as error:
         FILES[file](tmp_path / "made")
     assert "\n" not in str(error.value)
-
-
-def test_the_summary_names_the_weights(made: Path) -> None:
-    summary = json.loads((made / "model" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["weights"] == read_provenance(made / "out.jsonl")["models"][0]["sha256"]

@@ -91,7 +91,6 @@ def test_translate_json_has_tokens_and_attention(model: Path, tmp_path: Path) ->
     for translation in translations:
         assert translation["text"] == " ".join(translation["tokens"]) == translation["n_best"][0]["text"]
         assert len(translation["alignment"]) == len(translation["tokens"])
-        assert sum(translation["pieces"]) == len(translation["source_tokens"])
         assert {len(row) for row in translation["alignment"]} <= set(translation["pieces"])
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
-from nmt.decoding.beam_search import Beams, Hypothesis, stable_topk, stable_topk_of_long_rows
+from nmt.decoding.beam_search import Hypothesis, stable_topk, stable_topk_of_long_rows
 from nmt.decoding.ensemble import Ensemble
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
@@ -190,30 +190,6 @@ def test_late_syncs_change_nothing(model_type: ModelTypeName, monkeypatch: pytes
     monkeypatch.setattr(beam_search, "can_sync_every_step", lambda device: False)
     for hypothesis, other in zip(search(model, MANY_SOURCES, **options), expected, strict=True):
         assert (hypothesis.ids, hypothesis.finished) == (other.ids, other.finished)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("normalize", [False, True])
-@torch.no_grad()
-def test_gpu_steps_never_wait(model_type: ModelTypeName, normalize: bool) -> None:
-    """All that a search does between two syncs; torch refuses what would make the host wait."""
-    device = torch.device("cuda")
-    model = small_model(model_type, torch.float32).to(device)
-    source, source_lengths = pad_sources(model, SOURCES)
-    encoded = model.encode(source.to(device), source_lengths.to(device))
-    settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
-    lengths = np.array([len(source) for source in SOURCES])
-    for mode in ("default", "error"):  # first what is set up once
-        state = model.start_search(encoded)
-        beams = Beams(encoded, lengths, 3 * (lengths + 1), settings, beam_size=4, keep_attention=False)
-        torch.cuda.set_sync_debug_mode(mode)
-        try:
-            for step in range(beam_search.SYNC_EVERY - 1):
-                continuations = beam_search.advance_beams(step, state, beams, None, True)
-                state.reorder_and_append(continuations.parents, continuations.ids)
-        finally:
-            torch.cuda.set_sync_debug_mode("default")
-    assert len(beams.history) == beam_search.SYNC_EVERY - 1
 
 
 def test_unused_ids_are_never_written(model_type: ModelTypeName) -> None:

@@ -67,10 +67,8 @@ def test_translations_of_all_lines(folder: Path, model: TrainedModel, tmp_path: 
     for entry in entries:
         assert entry["n_best"][0]["tokens"] == entry["tokens"] and "text" not in entry
         assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
-        alignment = np.array(entry["alignment"])
         rows, columns = len(entry["tokens"]) + entry["finished"], len(entry["source_tokens"]) + 1
-        assert alignment.shape == (rows, columns)
-        assert alignment.sum(axis=1) == pytest.approx(np.ones(rows), abs=1e-3)
+        assert np.shape(entry["alignment"]) == (rows, columns)
 
 
 @pytest.mark.parametrize("unknown", ["allowed", "excluded"])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import nmt
 from nmt.data.vocabulary import SubwordVocabulary
 from nmt.decoding.forced_decoding import compute_word_log_probabilities, score_translations
-from nmt.decoding.sentence_sets import align_file, is_in_vocabulary, translate_file
+from nmt.decoding.sentence_sets import translate_file
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
@@ -78,7 +78,6 @@ def test_scores_of_units_add_up_to_those_of_words(model: TrainedModel, row: int)
 
 def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
     source = write_text(tmp_path / "source", map(" ".join, SOURCES))
-    target = write_text(tmp_path / "target", map(" ".join, TARGETS))
     search = decoding(beam=3, n_best=2, unknown="excluded")
     translate_file([model], source, None, "all", search, tmp_path / "translations")
     entries = map(json.loads, read_lines(tmp_path / "translations"))
@@ -88,9 +87,6 @@ def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
         assert len(entry["word_log_probabilities"]) == word_count
         if entry["alignment"] is not None:
             assert np.shape(entry["alignment"]) == (word_count, len(source_words) + 1)
-    assert not is_in_vocabulary(SOURCES[2], model.source_vocabulary)
-    align_file(model, source, target, 2, tmp_path / "aligned")
-    assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
 
 
 def test_python_and_playground(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,14 +103,6 @@ def test_unknown_words(model: TrainedModel) -> None:
         assert "[UNK]" not in copied.text and "&apos;" not in copied.text
 
 
-def test_long_line_in_pieces(model: TrainedModel) -> None:
-    ((translation,),) = translate(model, ["w3 w4, " * 30], max_words=9, attention=True)
-    assert translation.piece_lengths == [9] * 10 and translation.piece_attention is not None
-    assert sum(len(weights) for weights in translation.piece_attention) == len(translation.tokens)
-    assert all(weights.shape[1] == 9 for weights in translation.piece_attention)
-    assert translation.score == pytest.approx(sum(translation.token_scores), abs=1e-3)
-
-
 def test_model_of_tokenized_text_reads_tokens() -> None:
     """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
     raw, tokens = (text_settings().model_copy(update={"tokenized": value}) for value in (False, True))

@@ -94,15 +94,6 @@ def test_appended_lines(tmp_path: Path, suffix: str) -> None:
     assert [*read_lines(path)] == ["a", "b", *MANY_LINES, "c"]
 
 
-def test_garbage_after_zstd_frame_is_refused(tmp_path: Path) -> None:
-    path = write_text(tmp_path / "a.zst", ["a"])
-    frame = path.read_bytes()
-    for data in (frame[:-3], b"garbage"):
-        path.write_bytes(frame + data)
-        with refused():
-            list(read_lines(path))
-
-
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
 def test_uneven_sides_are_refused(tmp_path: Path, sources: int, targets: int) -> None:
     source = write_text(tmp_path / "s", ["x"] * sources)

@@ -29,15 +29,6 @@ def update_line(update: int, seconds: float) -> HistoryLine:
     return {"update": update, "train_nll": 1.0, "seconds": seconds}
 
 
-def test_history_is_rewound(history: History) -> None:
-    assert list(read_history(history.path, is_finished=False)) == []
-    history.add({"update": 1})
-    size = history.size
-    history.add({"update": 2})
-    history.rewind(size)
-    assert list(read_history(history.path)) == [{"update": 1}]
-
-
 @pytest.mark.parametrize("damaged_line", ["{", "[1]", '{"no": 1}', "[" * 100_000])
 def test_damaged_line(history: History, damaged_line: str) -> None:
     history.path.write_text(f"{json.dumps(update_line(1, 1.0))}\n{damaged_line}\n", encoding="utf-8")
