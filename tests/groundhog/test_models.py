@@ -85,7 +85,7 @@ def test_initial_weights_are_drawn_as_groundhogs(groundhog: Groundhog, model_typ
         "unused_ids": 1,
         "source_eos": True,
     }
-    settings: dict[str, object] = OF_CLASS[kind] | sizes | {"init_std": 0.01, "output_layer": "factored"}
+    settings = OF_CLASS[kind] | sizes | {"init_std": 0.01, "output_layer": "factored"}
     if model_type == "rnnsearch":
         settings |= {"alignment_units": 120, "alignment_init_std": 0.001}
     model = model_types.create_model(model_type, kind.model_validate(settings), (299, 299), seed=1)

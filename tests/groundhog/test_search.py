@@ -27,7 +27,7 @@ EVERY_MODEL_TYPE = pytest.mark.parametrize("model_type", ["rnnencdec", "rnnsearc
 def test_n_best_lists_are_groundhogs(groundhog: Groundhog, model_type: ModelTypeName) -> None:
     results = json.loads((groundhog.run("searches", model_type) / f"{model_type}-searches.json").read_text())
     weights = {f"weight/{name}": np.float32(value) for name, value in results["weights"].items()}
-    warnings = list[str]()
+    warnings = []
     for end_bias in ("4.0", "2.5", "1.0"):
         model = build_same_model(weights, model_type, "factored")
         with torch.no_grad():

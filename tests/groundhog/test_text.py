@@ -57,7 +57,7 @@ def test_batches_are_groundhogs(groundhog: Groundhog, tmp_path: Path) -> None:
     assert 2 * len(pairs) < UPDATES * BATCH_SIZE and len(pairs) < len(bitext) - 20
 
     batches = islice(training_batches(pairs, BATCH_SIZE, BATCHES_PER_SORT, True, 0), UPDATES)
-    ours, theirs = list[tuple[list[int], list[int]]](), list[tuple[list[int], list[int]]]()
+    ours, theirs = [], []
     for number, batch in enumerate(batches):
         for column, lengths in enumerate(zip(batch.source_lengths, batch.target_lengths, strict=True)):
             sentences = (batch.source[: lengths[0], column], batch.target[: lengths[1], column])

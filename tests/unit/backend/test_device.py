@@ -133,7 +133,7 @@ def test_cpu_out_of_memory(tmp_path: Path) -> None:
 def test_old_glibc_thresholds(
     monkeypatch: pytest.MonkeyPatch, mmap_limit: int, expected_calls: list[tuple[int, int]]
 ) -> None:
-    accepted_calls = list[tuple[int, int]]()
+    accepted_calls = []
 
     def mallopt(option: int, value: int) -> bool:
         is_accepted = option == -1 or value <= mmap_limit

@@ -30,7 +30,7 @@ StartJob = Callable[..., "subprocess.Popen[str]"]
 @pytest.fixture
 def start_job(tmp_path: Path) -> Iterator[StartJob]:
     """Starts a job that keeps its GPU until it is ended."""
-    jobs: list[subprocess.Popen[str]] = []
+    jobs = []
 
     def start(device: str = "auto", pool: str = "7,8") -> subprocess.Popen[str]:
         environment = {**os.environ, "NMT_GPUS": pool, "PYTHONPATH": str(ROOT)}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 import torch
@@ -73,7 +72,7 @@ def test_prepare_once() -> None:
     module.weight = torch.nn.Parameter(torch.randn(3, 2))
 
     def prepared_weight() -> Tensor:
-        return cast(Tensor, module.prepare_once("weight", lambda: cast(Tensor, module.weight)))
+        return module.prepare_once("weight", lambda: module.weight)
 
     assert prepared_weight() is module.weight
     module.use_backend(Backend("bf16"))
@@ -103,7 +102,7 @@ def test_unsupported_precision(
         check_precision("bf16", CPU)
     for precision in ("int8", "bf16"):
         with refused():
-            check_precision(cast(Precision, precision), GPU)
+            check_precision(precision, GPU)
     check_precision("fp32", GPU)
     assert not capsys.readouterr().err
     check_precision("tf32", GPU)

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
             return {"peak_bytes": 1.0}
 
     contenders = {"rnnsearch": FakeContender(9), "joeynmt": FakeContender(9), "sockeye": FakeContender(1)}
-    contest = Contest(cast(dict[str, Contender], contenders), {})
+    contest = Contest(contenders, {})
     assert list(contest.ask_all(do="train")) == list(contenders)
     assert list(contest.ask_all(do="update")) == ["rnnsearch", "joeynmt"]
     rounds = [

@@ -104,7 +104,6 @@ def test_translate_answers_while_input_is_open(model: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        assert process.stdin and process.stdout and process.stderr
         for text in (b"w3 w4\n", b"\n", b"w5\n"):
             process.stdin.write(text)
             process.stdin.flush()

@@ -111,7 +111,7 @@ def test_beam_of_one_is_greedy(model_type: ModelTypeName) -> None:
     results = search(model, SOURCES, beam=1, max_length_factor=4)
     for source, hypothesis in zip(SOURCES, results, strict=True):
         encoded, _ = encode(model, [source])
-        state, words = model.start_search(encoded), list[int]()
+        state, words = model.start_search(encoded), []
         while len(words) < 4 * (len(source) + 1) and END not in words:
             words.append(int(state.predict().log_probs[0].argmax()))
             state.reorder_and_append(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
@@ -256,7 +256,7 @@ def test_plan_of_retries() -> None:
 def test_empty_source_is_read_as_the_end_symbol(model_type: ModelTypeName) -> None:
     """Also by a model that reads no end symbols, in whatever batch; the other sentences stay the same."""
     model = small_model(model_type, source_eos=False)
-    options: dict[str, Any] = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
+    options = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
     (empty,), (other,) = (search(model, [source], **options) for source in ([], [6]))
     together = search(model, [[], [6], [2, 2, 7]], **options)
     for hypothesis, expected in zip(together, (empty, other), strict=False):

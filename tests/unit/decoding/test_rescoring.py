@@ -109,7 +109,7 @@ def test_killed_rescoring_is_resumed(
     monkeypatch.setattr(rescoring, "HYPOTHESES_PER_GROUP", 2)
     whole, killed = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "killed"))
     rescore_n_best_lists(Rescorer(models), *text, *whole)
-    original, groups, is_interrupted = Rescorer.compute_log_probabilities, list[Any](), True
+    original, groups, is_interrupted = Rescorer.compute_log_probabilities, [], True
 
     def compute_or_stop(rescorer: Rescorer, sentences: list[Any]) -> list[list[float]]:
         groups.append(sentences)

@@ -72,13 +72,11 @@ def test_n_best_matches_teacher_forcing(model: TrainedModel) -> None:
         assert scores == sorted(scores, reverse=True)
         for translation in n_best:
             assert sum(translation.token_scores) == pytest.approx(translation.score, abs=1e-4)
-            assert translation.attention is not None
             source_tokens, tokens = translation.source_tokens, translation.tokens
             assert translation.attention.shape == (len(tokens), len(source_tokens))
             if translation.finished and source_tokens:
                 (forced,) = score_translations([model], [(source_tokens, tokens)], 4)
                 assert forced.word_log_probabilities == pytest.approx(translation.token_scores, abs=1e-4)
-                assert forced.attention is not None
                 attention = forced.attention[: len(tokens), : len(source_tokens)]
                 assert np.allclose(translation.attention, attention, atol=1e-5)
 
@@ -94,7 +92,7 @@ def test_unknown_words(model: TrainedModel) -> None:
         )
     keeping = translate(model, lines, attention=True)
     for (copied,), (kept,) in zip(translate(model, lines, unknown="copy"), keeping, strict=True):
-        assert kept.attention is not None and copied.attention is None
+        assert copied.attention is None
         expected = [
             copied.source_tokens[row.argmax()] if word == "[UNK]" else word
             for word, row in zip(kept.tokens, kept.attention, strict=True)
@@ -186,7 +184,6 @@ def test_translation_joins_pieces(model: TrainedModel) -> None:
         translation.text == "w3 w4 w5" and translation.piece_lengths == [3, 2] and translation.score == -7.0
     )
     assert translation.token_scores == [-1.0] * 3 + [-2.0] * 2
-    assert translation.attention is not None
     assert translation.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]
     unfinished = replace(hypotheses[1], finished=False)
     assert not make_translation(model, "", [["u"]], [unfinished], codec=TokenText()).finished
@@ -202,7 +199,6 @@ def test_model_without_attention(model: TrainedModel, tmp_path: Path) -> None:
     ((translation,),) = translate([model, other], ["w3 w4 w5"], attention=True)
     pairs = [(translation.source_tokens, translation.tokens)]
     (forced,) = score_translations([model, other], pairs, 1)
-    assert translation.attention is not None and forced.attention is not None
     assert np.allclose(translation.attention, forced.attention[: len(translation.tokens), :3], atol=1e-5)
 
 

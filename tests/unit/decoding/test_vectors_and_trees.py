@@ -8,7 +8,6 @@ import torch
 
 from nmt.decoding.vectors_and_trees import compute_tree, encode_sentences
 from nmt.evaluation.principal_components import Projection, read_projections
-from nmt.model.model_types.grconv import GrConv
 from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
 from nmt.store import trained_model
 from tests import translators
@@ -29,11 +28,11 @@ def test_vectors_do_not_depend_on_the_batch(model_type: ModelTypeName) -> None:
     lengths = [len(words) for words in SENTENCES]
     padded = [[*words, *[0] * (max(lengths) - len(words))] for words in SENTENCES]
     vectors = model.sentence_vectors(model.encode(torch.tensor(padded).t(), torch.tensor(lengths)))
-    assert vectors is not None and vectors.shape[1] >= model.architecture.hidden_units
+    assert vectors.shape[1] >= model.architecture.hidden_units
     for row, words in enumerate(SENTENCES):
         source = torch.tensor(words).unsqueeze(1)
         vector = model.sentence_vectors(model.encode(source, torch.tensor([len(words)])))
-        assert vector is not None and torch.allclose(vectors[row], vector[0], atol=1e-12)
+        assert torch.allclose(vectors[row], vector[0], atol=1e-12)
     assert not torch.allclose(vectors[0], vectors[3], atol=1e-3), "the order of words counts"
 
 
@@ -43,7 +42,7 @@ def test_vector_of_an_rnnencdec_is_its_last_state() -> None:
     source = torch.tensor(SENTENCES[0]).unsqueeze(1)
     vectors = model.sentence_vectors(model.encode(source, torch.tensor([len(source)])))
     annotations, _ = by_loops(model).encode(SENTENCES[0])
-    assert vectors is not None and torch.allclose(vectors[0], annotations[-1], atol=1e-12)
+    assert torch.allclose(vectors[0], annotations[-1], atol=1e-12)
 
 
 def test_files_of_vectors(tmp_path: Path) -> None:
@@ -95,7 +94,6 @@ def test_gates_give_the_sentence_vector(folder: Path) -> None:
 
     # Eqs. of Sec. 2.2 with these gates, from the leaves to the root
     network = model.network
-    assert isinstance(network, GrConv)
     encoder = network.encoder
     ids = torch.tensor([*model.source_vocabulary.ids(["w2", "strange", "w3"]), 0])
     nodes = encoder.compute_leaves(network.source_embedding(ids))

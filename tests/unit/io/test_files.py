@@ -27,7 +27,7 @@ def test_file_appears_when_block_ends(tmp_path: Path) -> None:
 def test_bytes_are_on_disk_before_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target, real_fsync = tmp_path / "a", os.fsync
     target.write_text("earlier")
-    synced: list[tuple[bytes | None, str]] = []
+    synced = []
 
     def record_fsync(descriptor: int) -> None:
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
@@ -50,7 +50,6 @@ def start_process(context: str, path: Path) -> tuple[subprocess.Popen[str], Path
     code += f"with {context} as path: print(path, flush=True); input()"
     command = [sys.executable, "-c", code, str(path)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     return process, Path(process.stdout.readline().strip())
 
 
@@ -104,7 +103,7 @@ def test_error_keeps_earlier_file(tmp_path: Path) -> None:
 def test_pipe_is_written_directly(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.txt"
     os.mkfifo(pipe)
-    contents: list[bytes] = []
+    contents = []
     reader = threading.Thread(target=lambda: contents.append(pipe.read_bytes()), daemon=True)
     reader.start()
     with write_lines(pipe) as writer:

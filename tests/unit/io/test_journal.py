@@ -31,7 +31,6 @@ def test_second_process_waits(tmp_path: Path) -> None:
     with Journal(tmp_path / "out", "digest") as journal:
         journal.add(3, ["done"])
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as second:
-            assert second.stderr is not None
             assert "another process works on it; waiting for it" in second.stderr.readline()
             assert second.poll() is None
             journal.remove()

@@ -61,7 +61,7 @@ def test_heartbeat_of_other_machine(dead_lock: Path, clock: int) -> None:
     """It counts whatever that machine's clock says."""
     folder, stopped = dead_lock.parent, threading.Event()
     holder = locks.read_holder(folder)
-    assert holder is not None and holder.is_dead
+    assert holder.is_dead
     rewrite_lock(dead_lock, machine="another")  # a machine with the same name, or started anew
 
     def beat() -> None:
@@ -110,7 +110,7 @@ def test_unreadable_lock_is_broken_later(tmp_path: Path, content: bytes) -> None
 def test_suspended_process_keeps_its_folder(tmp_path: Path) -> None:
     with start_holder(tmp_path, "print('held', flush=True); time.sleep(60)") as process:
         try:
-            assert process.stdout is not None and process.stdout.readline() == "held\n"
+            assert process.stdout.readline() == "held\n"
             process.send_signal(signal.SIGSTOP)
             os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
             with refused(), locks.hold_folder(tmp_path, "refuse"):

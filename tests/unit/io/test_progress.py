@@ -19,11 +19,10 @@ def test_progress_file(progress_file: Path) -> None:
     """Units of an earlier attempt are counted, but the rate is that of this attempt."""
     with Progress(1000, "bytes", "download", initial_count=500) as bar:
         start = progress.read_progress(progress_file)
-        assert start is not None and (start.count, start.total) == (500, 1000)
+        assert (start.count, start.total) == (500, 1000)
         bar.update(300)
         bar._start_time -= 10_000
     end = progress.read_progress(progress_file)
-    assert end is not None
     assert (end.count, end.initial_count, end.total, end.unit) == (800, 500, 1000, "bytes")
     assert end.rate == pytest.approx(0.03, rel=0.01)
 

@@ -42,5 +42,4 @@ def test_fast_model_is_the_authors(model_type: ModelTypeName, output_layer: str)
     model.total_nll(batch).backward()
     gradients = take(numbers, "gradient", model_type, output_layer)
     for name, weight in model.named_parameters():
-        assert weight.grad is not None
         assert relative_difference(weight.grad.to_dense(), gradients[name]) < PRECISION, name

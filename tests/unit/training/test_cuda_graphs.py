@@ -47,7 +47,7 @@ class FakeCuda:
         self.mode, self.replays, self.rehearsals = "", 0, 0
         self.is_spoiled, self.has_pinned = False, threading.Event()
         stream = SimpleNamespace(wait_stream=lambda other: None)
-        replacements: dict[str, Any] = {
+        replacements = {
             "graph_pool_handle": lambda: (0, 1),
             "Stream": lambda device: stream,
             "current_stream": lambda device: stream,
@@ -178,7 +178,7 @@ def test_new_learning_rate_is_captured_again(
     """A graph keeps the rate with which it was captured."""
     trainer, cuda = make_trainer(SGD_WITH_DECAY, text, tmp_path), FakeCuda(monkeypatch)
     graphs, optimizer = cuda.use_graphs(trainer), trainer.updater.optimizer
-    replayed_rates, update = set[float](), graphs.update
+    replayed_rates, update = set(), graphs.update
 
     def watch_update(batch: Batch) -> None:
         update(batch)

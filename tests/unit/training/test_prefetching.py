@@ -17,7 +17,7 @@ BATCH = batch_of(PAIRS)
 @pytest.fixture(autouse=True)
 def pinned(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     """The batches that were pinned."""
-    batches = list[Batch]()
+    batches = []
     monkeypatch.setattr(Batch, "pin_memory", lambda batch: batches.append(batch) or batch)
     return batches
 

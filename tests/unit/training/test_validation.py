@@ -148,7 +148,7 @@ def test_train_nll_is_within_limit(text: Bitext, tmp_path: Path) -> None:
 
 
 def test_train_sample_follows_seed(text: Bitext, tmp_path: Path) -> None:
-    trainer, nlls = make_trainer(model_run(), text, tmp_path), dict[tuple[int, int | None], float]()
+    trainer, nlls = make_trainer(model_run(), text, tmp_path), {}
     for seeds in ((6, 1), (7, 1), (6, 2), (6, None), (7, 6)):
         changes = dict(zip(("seed", "sample_seed"), seeds, strict=True))
         trainer.run_settings = model_run().model_copy(update=changes)

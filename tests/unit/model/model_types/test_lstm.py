@@ -5,7 +5,6 @@ import torch
 
 from nmt.data.vocabulary import END
 from nmt.model import model_types
-from nmt.model.model_types.lstm import DeepLSTM
 from nmt.settings.model_types import LSTMArchitecture
 from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import small_architecture, small_model
@@ -23,7 +22,7 @@ def test_paper_model_has_384_million_weights() -> None:
     sizes = {name: weight.numel() for name, weight in model.named_parameters()}
     assert sum(sizes.values()) == 384_118_002
     assert sum(size for name, size in sizes.items() if name.endswith((".W", ".U"))) == 64_000_000
-    assert vectors is not None and vectors.shape == (2, 8000)
+    assert vectors.shape == (2, 8000)
 
 
 def test_weights_start_uniformly() -> None:
@@ -44,7 +43,6 @@ def test_weights_start_uniformly() -> None:
 )
 def test_reading_order(order: str, source_eos: bool, expected_words: list[list[int]]) -> None:
     model = small_model("lstm", source_order=order, source_eos=source_eos)
-    assert isinstance(model, DeepLSTM)
     batch = batch_of([([5, 6, 7], [2]), ([8], [3])], source_eos)
     positions, is_word = model.reading_order(batch.source_lengths, len(batch.source))
     words = batch.source.gather(0, positions)
