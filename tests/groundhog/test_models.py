@@ -8,14 +8,13 @@ import torch
 
 from nmt.data.vocabulary import UNKNOWN, compute_size_without_specials
 from nmt.model import model_types
-from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES
 from pipeline.config.layers import find_layers, load_config
 from tests.authors_numbers import (
     NUMBERS,
     list_names,
     relative_difference,
 )
-from tests.groundhog.results import Groundhog
 from tests.pipeline.config.test_groundhog import value
 from tests.running import ROOT
 from tests.small_models import OF_CLASS
@@ -24,7 +23,7 @@ EVERY_MODEL_TYPE = pytest.mark.parametrize("model_type", ["rnnencdec", "rnnsearc
 
 
 @EVERY_MODEL_TYPE
-def test_numbers_in_the_repository_are_groundhogs(groundhog: Groundhog, model_type: ModelTypeName) -> None:
+def test_numbers_in_the_repository_are_groundhogs(groundhog, model_type):
     folder = groundhog.run("numbers", model_type)
     for output_layer in ("direct", "factored"):
         name = f"{model_type}-{output_layer}.npz"
@@ -53,9 +52,7 @@ SETTINGS = {
 @pytest.mark.parametrize(
     ("model", "model_type"), [("rnnencdec-30", "rnnencdec"), ("rnnsearch-50", "rnnsearch")]
 )
-def test_settings_of_experiments_are_groundhogs(
-    groundhog: Groundhog, model: str, model_type: ModelTypeName
-) -> None:
+def test_settings_of_experiments_are_groundhogs(groundhog, model, model_type):
     """In experiments/groundhog: the two models of which GroundHog has the settings. Each weight has the same shape."""
     result = json.loads((groundhog.run("settings", model_type) / f"{model_type}-settings.json").read_text())
     config = load_config(find_layers(ROOT / "experiments" / "groundhog"))
@@ -75,7 +72,7 @@ def test_settings_of_experiments_are_groundhogs(
 
 
 @EVERY_MODEL_TYPE
-def test_initial_weights_are_drawn_as_groundhogs(groundhog: Groundhog, model_type: ModelTypeName) -> None:
+def test_initial_weights_are_drawn_as_groundhogs(groundhog, model_type):
     theirs = groundhog.load("initial", model_type)
     kind = MODEL_TYPES[model_type].architecture
     sizes = {

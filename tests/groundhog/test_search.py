@@ -12,7 +12,6 @@ from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import search
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import SearchSettings
-from nmt.settings.model_types import ModelTypeName
 from tests.authors_numbers import (
     ID_COUNT,
     build_same_model,
@@ -24,7 +23,7 @@ EVERY_MODEL_TYPE = pytest.mark.parametrize("model_type", ["rnnencdec", "rnnsearc
 
 
 @EVERY_MODEL_TYPE
-def test_n_best_lists_are_groundhogs(groundhog: Groundhog, model_type: ModelTypeName) -> None:
+def test_n_best_lists_are_groundhogs(groundhog, model_type):
     results = json.loads((groundhog.run("searches", model_type) / f"{model_type}-searches.json").read_text())
     weights = {f"weight/{name}": np.float32(value) for name, value in results["weights"].items()}
     warnings = []
@@ -74,9 +73,7 @@ def compare_n_best(
 
 
 @EVERY_MODEL_TYPE
-def test_only_groundhogs_search_forgets_the_word_of_id_0(
-    groundhog: Groundhog, model_type: ModelTypeName
-) -> None:
+def test_only_groundhogs_search_forgets_the_word_of_id_0(groundhog, model_type):
     """Its vocabularies have no such word, so nothing follows. Here, searches and scores are the same for any word."""
     results = json.loads((groundhog.run("searches", model_type) / f"{model_type}-searches.json").read_text())
     assert abs(results["id 0"]["steps"] - results["id 0"]["score"]) > 1e-3

@@ -2,7 +2,6 @@
 
 import json
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -13,14 +12,13 @@ from tests.authors_numbers import (
     list_pairs,
 )
 from tests.bitexts import write_bitext
-from tests.groundhog.results import Groundhog
 
 UPDATES, BATCH_SIZE, BATCHES_PER_SORT, MAX_WORDS = 100, 10, 4, 9
 """The training in programs/models.py."""
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_vocabulary_and_ids_are_groundhogs(groundhog: Groundhog, side: str, tmp_path: Path) -> None:
+def test_vocabulary_and_ids_are_groundhogs(groundhog, side, tmp_path):
     text = groundhog.make_text()
     theirs = json.loads((text / f"{side}.vocabulary.json").read_text())
     special_ids = {word: theirs.pop(word) for word in ("<s>", "</s>", "UNK")}
@@ -38,7 +36,7 @@ def test_vocabulary_and_ids_are_groundhogs(groundhog: Groundhog, side: str, tmp_
     )
 
 
-def test_what_groundhog_takes_for_words(groundhog: Groundhog, tmp_path: Path) -> None:
+def test_what_groundhog_takes_for_words(groundhog, tmp_path):
     """An empty line has a word there, an unknown one. Names of special symbols have their ids, if they are rare."""
     lines = [["a", "a", "b"], [], ["a", "</s>", "UNK", "z"], *[["a", "b"]] * 20]
     lines += [[f"word{number}"] * 2 for number in range(16)]
@@ -47,7 +45,7 @@ def test_what_groundhog_takes_for_words(groundhog: Groundhog, tmp_path: Path) ->
     assert ids[:3] == [[2, 2, 3], [1], [2, 0, 1, 1]]
 
 
-def test_batches_are_groundhogs(groundhog: Groundhog, tmp_path: Path) -> None:
+def test_batches_are_groundhogs(groundhog, tmp_path):
     """Pairs of equal length have no defined order there, so batches are compared by their lengths."""
     results = groundhog.load("training", "rnnencdec")
     text = groundhog.make_text()
@@ -70,7 +68,7 @@ def test_batches_are_groundhogs(groundhog: Groundhog, tmp_path: Path) -> None:
             ours, theirs = [], []
 
 
-def test_shuffled_text_is_a_permutation(groundhog: Groundhog) -> None:
+def test_shuffled_text_is_a_permutation(groundhog):
     """There and here the text is shuffled once, pair by pair, before the training."""
     text = groundhog.make_text()
     before = [json.loads((text / f"{side}.ids.json").read_text()) for side in ("source", "target")]

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from nmt.data.batches import pad_pairs
-from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater
 from tests.authors_numbers import (
     build_same_model,
@@ -13,14 +12,13 @@ from tests.authors_numbers import (
     relative_difference,
     take,
 )
-from tests.groundhog.results import Groundhog
 from tests.training_settings import training
 
 UPDATES = 100
 
 
 @pytest.mark.parametrize("model_type", ["rnnencdec", "rnnsearch"])
-def test_training_is_groundhogs(groundhog: Groundhog, model_type: ModelTypeName) -> None:
+def test_training_is_groundhogs(groundhog, model_type):
     """The same initial weights and batches: the cost of each of 100 updates, and the weights on the way."""
     results = groundhog.load("training", model_type)
     model = build_same_model(results, model_type, "factored", "weight/0")

@@ -3,7 +3,6 @@
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,20 +29,18 @@ def model(folder: Path) -> nmt.Model:
     return nmt.load(folder, device="cpu")
 
 
-def test_import_loads_nothing_heavy() -> None:
+def test_import_loads_nothing_heavy():
     code = "import sys, nmt; print({'torch', 'numpy', 'pydantic', 'matplotlib', 'click'} & set(sys.modules))"
     assert run_python("-c", code, check=True).stdout == "set()\n"
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
-        _ = nmt.lode  # type: ignore[attr-defined]
+        _ = nmt.lode
 
 
 @pytest.mark.parametrize(
     ("user_variables", "spin_count"),
     [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
 )
-def test_openmp_spin_count(
-    user_variables: dict[str, str], spin_count: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_openmp_spin_count(user_variables, spin_count, monkeypatch):
     for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
         monkeypatch.delenv(name, raising=False)
     variables = {"OMP_DISPLAY_ENV": "VERBOSE"} | user_variables
@@ -53,7 +50,7 @@ def test_openmp_spin_count(
     assert f"GOMP_SPINCOUNT = '{spin_count}'" in result.stderr
 
 
-def test_options_of_translate(model: nmt.Model) -> None:
+def test_options_of_translate(model):
     translation = model.translate("w3 w4 .", tokenized=True, beam_size=1)
     assert translation.source_tokens == ["w3", "w4", "."]
     assert translation.text == " ".join(translation.tokens)
@@ -64,12 +61,12 @@ def test_options_of_translate(model: nmt.Model) -> None:
             model.translate("w3 w4", **options)
 
 
-def test_attributes_of_model(model: nmt.Model) -> None:
+def test_attributes_of_model(model):
     assert model.labels == ["rnnsearch"] and model.languages == ("en", "fr") and model.has_attention
     assert repr(model) == "<nmt model rnnsearch: en to fr>"
 
 
-def test_n_best_and_score(model: nmt.Model) -> None:
+def test_n_best_and_score(model):
     n_best_list = model.translate("w3 w4 w5.", n_best=3)
     best = n_best_list[0]
     assert len(n_best_list) == 3 and best.score > n_best_list[2].score
@@ -83,7 +80,7 @@ def test_n_best_and_score(model: nmt.Model) -> None:
         model.score(["w3", "w4"], ["w5"])
 
 
-def test_plot_of_translation(model: nmt.Model, tmp_path: Path) -> None:
+def test_plot_of_translation(model, tmp_path):
     translation = model.translate("w3 w4 w5.")
     for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
         path = tmp_path / f"matrix{suffix}"
@@ -92,7 +89,7 @@ def test_plot_of_translation(model: nmt.Model, tmp_path: Path) -> None:
         assert content.startswith(magic)
         translation.plot(path)
         assert path.read_bytes() == content
-    assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert figure._repr_png_().startswith(b"\x89PNG")
     (image,) = figure.axes[0].images
     assert np.array_equal(image.get_array(), translation.attention)
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
@@ -103,7 +100,7 @@ def test_plot_of_translation(model: nmt.Model, tmp_path: Path) -> None:
         model.translate("").plot()
 
 
-def test_plots_of_command(folder: Path, tmp_path: Path) -> None:
+def test_plots_of_command(folder, tmp_path):
     """There is a file for each line with words."""
     text = tmp_path / "text"
     text.write_text("w3 w4\n\nw5\n", encoding="utf-8")
@@ -127,7 +124,7 @@ main()
 """
 
 
-def test_translation_without_workflow_packages(folder: Path, tmp_path: Path) -> None:
+def test_translation_without_workflow_packages(folder, tmp_path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     workflow_packages = named(project["optional-dependencies"]["workflow"])
     assert "snakemake" in workflow_packages and not workflow_packages & named(project["dependencies"])
@@ -143,7 +140,7 @@ def test_translation_without_workflow_packages(folder: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not processor_supports("bf16"), reason="the processor has no instructions for bf16")
-def test_models_of_different_precision_in_threads(folder: Path) -> None:
+def test_models_of_different_precision_in_threads(folder):
     models = [nmt.load(folder, device="cpu", precision=precision) for precision in ("fp32", "bf16")]
     expected = [model.translate(LINES) for model in models]
     assert expected[0] != expected[1]
@@ -154,16 +151,16 @@ def test_models_of_different_precision_in_threads(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, b"w2", 5, {"w2": 1}, ["w2", None], ["w2", float("nan")], [b"w2"]])
-def test_what_is_no_text_is_refused(text: Any) -> None:
+def test_what_is_no_text_is_refused(text):
     with refused():
         check_lines("translate", text)
 
 
 @pytest.mark.parametrize("text", ["w2.\n\nw3.", "w2.\rw3.", ["w2", "w3\r\nw4"]])
-def test_several_lines_in_one_string_are_refused(text: Any) -> None:
+def test_several_lines_in_one_string_are_refused(text):
     with refused():
         check_lines("translate", text)
 
 
-def test_lines_of_any_collection() -> None:
+def test_lines_of_any_collection():
     assert check_lines("translate", (line for line in ["w2\r\n", ""])) == ["w2\r\n", ""]

@@ -18,7 +18,7 @@ def python(code: str, **variables: str) -> str:
     return run_python("-c", program, env=variables, check=True).stdout
 
 
-def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_path: Path) -> None:
+def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_path):
     for folder, name in (("stack", "numpy"), ("plugin", "somebodys_plugin")):
         (tmp_path / folder / name).mkdir(parents=True)
         (tmp_path / folder / name / "__init__.py").write_text(f"print('{name} of a module')")
@@ -28,9 +28,7 @@ def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_pat
     assert str(tmp_path / "stack") not in said and str(tmp_path / "plugin") in said and str(ROOT) in said
 
 
-def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(tmp_path, monkeypatch):
     monkeypatch.setattr("site.ENABLE_USER_SITE", True)
     monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
     assert "PYTHONNOUSERSITE" not in environment.child_environment()
@@ -38,7 +36,7 @@ def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(
     assert environment.child_environment()["PYTHONNOUSERSITE"] == "1"
 
 
-def test_a_user_without_a_name_gets_one_and_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_name_gets_one_and_a_home(tmp_path, monkeypatch):
     def unknown(user: int) -> None:
         raise KeyError(user)
 
@@ -51,9 +49,7 @@ def test_a_user_without_a_name_gets_one_and_a_home(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("kind", ["program", "packages"])
-def test_a_copied_checkout_does_not_run_the_code_of_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_a_copied_checkout_does_not_run_the_code_of_the_first(tmp_path, monkeypatch, kind):
     assert environment.find_checkout_problem() is None
     (tmp_path / "nmt").mkdir()
     (tmp_path / "nmt" / "__init__.py").touch()

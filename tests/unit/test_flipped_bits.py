@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("number", range(FLIPS))
 @pytest.mark.parametrize("file", FILES)
-def test_a_flipped_bit_is_never_silent(made: Path, tmp_path: Path, file: str, number: int) -> None:
+def test_a_flipped_bit_is_never_silent(made, tmp_path, file, number):
     shutil.copytree(made, tmp_path / "made")
     FILES[file](tmp_path / "made")  # untouched, it is read
     path = tmp_path / "made" / file

@@ -102,7 +102,7 @@ def check_refused(reader: Callable[[Path], Any], path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_other_format_is_refused(tmp_path: Path, name: str) -> None:
+def test_other_format_is_refused(tmp_path, name):
     reader, texts = READERS[name]
     for number, text in enumerate(texts):
         path = tmp_path / str(number) / "file"
@@ -112,7 +112,7 @@ def test_other_format_is_refused(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - {"bitext"}))
-def test_missing_or_binary_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_missing_or_binary_file_is_refused(tmp_path, name):
     reader, _ = READERS[name]
     paths = [tmp_path / "none", tmp_path]
     if name != "stream":  # which replaces bytes that are not UTF-8
@@ -124,7 +124,7 @@ def test_missing_or_binary_file_is_refused(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("reader", [read_file, sha256, load_tensors, map_array])
-def test_pipes_and_devices_are_refused(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
+def test_pipes_and_devices_are_refused(tmp_path, reader):
     pipe, zeros = tmp_path / "pipe", tmp_path / "zeros"
     os.mkfifo(pipe)
     zeros.symlink_to("/dev/zero")
@@ -140,13 +140,13 @@ def test_pipes_and_devices_are_refused(tmp_path: Path, reader: Callable[[Path], 
         ({"source": "en", "target": "fr", "sorce": 1}, "sorce: unknown key; did you mean `source`"),
     ],
 )
-def test_settings_error_names_the_key(values: dict[str, object], message: str) -> None:
+def test_settings_error_names_the_key(values, message):
     with pytest.raises(UserError, match=message):
         validate_settings(Languages, values, "nmt")
 
 
 @pytest.mark.parametrize("allocate", ["map_array(Path('a.npy'), int)", "bytearray(1 << 40)"])
-def test_out_of_memory_is_one_line(tmp_path: Path, allocate: str) -> None:
+def test_out_of_memory_is_one_line(tmp_path, allocate):
     np.lib.format.open_memmap(tmp_path / "a.npy", "w+", np.int64, (1 << 27,))  # a sparse file
     code = "from pathlib import Path; from nmt.io.npy import map_array; import nmt.cli as c\n"
     code += f"c.commands = lambda **_: {allocate}\nc.main()"
@@ -158,32 +158,32 @@ def test_out_of_memory_is_one_line(tmp_path: Path, allocate: str) -> None:
     assert result.stderr.startswith("error: ")
 
 
-def test_numpy_import_error_is_one_line() -> None:
+def test_numpy_import_error_is_one_line():
     """NumPy's error begins with a page of advice."""
     message = "\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment"
     line = describe_error(ImportError(message))
     assert line and "\n" not in line and line.endswith("a.so: failed to map segment")
 
 
-def test_faults_of_the_program_keep_their_traceback() -> None:
+def test_faults_of_the_program_keep_their_traceback():
     assert describe_error(ValueError("a fault")) is None and describe_error(RuntimeError("a fault")) is None
     with pytest.raises(KeyError), errors_as_user_error("text.json"):
         raise KeyError("label")
 
 
-def test_control_characters_are_escaped() -> None:
+def test_control_characters_are_escaped():
     message = str(UserError("a\x1b[31mb\r\x9bc\u202ed\ud800e\n\té ’"))
     assert message == "a\\x1b[31mb\\r\\x9bc\\u202ed\\ud800e\\n\té ’"
 
 
-def test_each_problem_has_one_line() -> None:
+def test_each_problem_has_one_line():
     assert str(UserError("a\nb: none", "c")) == "a\\nb: none\nc"
 
 
-def test_long_message_is_shortened() -> None:
+def test_long_message_is_shortened():
     assert len(str(UserError("x" * 10**6))) < 2010
 
 
-def test_missing_file_is_named() -> None:
+def test_missing_file_is_named():
     with pytest.raises(UserError, match="other"), errors_as_user_error("text.json"):
         open("other.json", "rb")  # noqa: SIM115

@@ -1,7 +1,6 @@
 """Portable arithmetic: equal bits on every x86-64 processor with AVX2."""
 
 import platform
-from pathlib import Path
 
 import pytest
 import torch
@@ -58,9 +57,7 @@ print(digest.hexdigest())
     ],
 )
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the checksum is PyTorch 2.13's")
-def test_three_updates_have_the_bits_of_other_processors(
-    older_processor: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_three_updates_have_the_bits_of_other_processors(older_processor, monkeypatch):
     for name in PORTABLE_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     result = run_python("-c", THREE_UPDATES, env=older_processor, check=True)
@@ -68,9 +65,7 @@ def test_three_updates_have_the_bits_of_other_processors(
     assert result.stdout.startswith("da3ff0244092")
 
 
-def test_portable_arithmetic_is_refused_where_it_is_impossible(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_portable_arithmetic_is_refused_where_it_is_impossible(monkeypatch, tmp_path):
     portable = training(arithmetic="portable")
     (tmp_path / "cpuinfo").write_text("flags : avx2 fma\n", encoding="utf-8")
     monkeypatch.setattr(system, "CPUINFO", tmp_path / "cpuinfo")

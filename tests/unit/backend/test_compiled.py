@@ -1,7 +1,6 @@
 """Compiled steps, on the CPU, against those that are not compiled, and how much is compiled."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +10,6 @@ from torch._dynamo.utils import counters
 from nmt.backend import compiled
 from nmt.backend.compiled import CACHE_VARIABLE, prepare_compiled_steps
 from nmt.backend.matmul import Backend
-from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater
 from tests.messages import refused
 from tests.running import run_python
@@ -25,7 +23,7 @@ NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a
 
 @pytest.mark.slow
 @NEEDS_COMPILER
-def test_compiled_updates_match_others(model_type: ModelTypeName) -> None:
+def test_compiled_updates_match_others(model_type):
     """Batches have padding and several lengths. For another length, nothing is compiled again."""
     torch._dynamo.reset()
     counters.clear()
@@ -42,7 +40,7 @@ def test_compiled_updates_match_others(model_type: ModelTypeName) -> None:
     assert 0 < compilations[0] == compilations[-1]
 
 
-def test_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiler_that_fails(tmp_path, monkeypatch):
     """A compiler without headers is there, and fails."""
     compiler = tmp_path / "g++"
     compiler.write_text("#!/bin/sh\necho 'x.c: fatal error: stdlib.h: No such file' >&2; exit 1\n")
@@ -57,9 +55,7 @@ def test_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert process.stderr.splitlines()[-1].startswith("nmt.errors.UserError: ")
 
 
-def test_gpu_trains_without_compiled_kernels(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gpu_trains_without_compiled_kernels(monkeypatch, capsys):
     """Where the compiler fails."""
 
     def fail(*_: object, fuse: bool) -> None:
@@ -73,7 +69,7 @@ def test_gpu_trains_without_compiled_kernels(
         prepare_compiled_steps("compiled", GPU)
 
 
-def test_uncompiled_training_does_not_import_the_compiler() -> None:
+def test_uncompiled_training_does_not_import_the_compiler():
     """Which takes seconds."""
     program = """
 import sys

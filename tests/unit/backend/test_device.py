@@ -29,7 +29,7 @@ def no_gpu_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what is there ----------------------------------------------------------------------------------------------------
 
 
-def test_gpu_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_evidence(tmp_path, monkeypatch):
     """A device file that opens, or a variable of a scheduler."""
     monkeypatch.setattr(gpu_pool, "DEVICES", tmp_path)
     (tmp_path / "nvidiactl").touch()
@@ -46,7 +46,7 @@ def test_gpu_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_no_gpu
 @pytest.mark.parametrize("name", ["auto", "cuda"])
-def test_gpu_unseen_by_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_unseen_by_torch(name, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
     monkeypatch.setattr(torch.version, "cuda", None)
     with refused():
@@ -54,7 +54,7 @@ def test_gpu_unseen_by_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert choose_device("cpu").type == "cpu"
 
 
-def test_gpu_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_without_kernels(monkeypatch):
     def fail(*_: object, device: str) -> None:
         raise RuntimeError("CUDA error: no kernel image is available for execution on the device\nmore")
 
@@ -65,7 +65,7 @@ def test_gpu_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
         choose_device("auto")
 
 
-def test_precision_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precision_overrides(monkeypatch):
     """Variables that decide over precision behind the settings, those of the chosen device only."""
     with monkeypatch.context() as changes, refused():
         changes.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
@@ -113,7 +113,7 @@ def train(folder: Path, program: str, **sizes: int) -> subprocess.CompletedProce
     return run_python("-c", program, "train", *options)
 
 
-def test_gpu_out_of_memory(tmp_path: Path) -> None:
+def test_gpu_out_of_memory(tmp_path):
     """The training ends with a line, and resumes from the checkpoint of the first validation, the best so far."""
     process = train(tmp_path, WITH_LITTLE_GPU_MEMORY)
     assert process.returncode == 2 and ": out of memory: " in process.stderr.splitlines()[-1]
@@ -121,7 +121,7 @@ def test_gpu_out_of_memory(tmp_path: Path) -> None:
     assert resumed.returncode == 0 and "resuming after update 7" in resumed.stderr, resumed.stderr
 
 
-def test_cpu_out_of_memory(tmp_path: Path) -> None:
+def test_cpu_out_of_memory(tmp_path):
     process = train(tmp_path, WITH_LITTLE_MEMORY, hidden_units=20_000)
     assert process.returncode == 2 and ": out of memory: " in process.stderr.splitlines()[-1]
 
@@ -130,9 +130,7 @@ def test_cpu_out_of_memory(tmp_path: Path) -> None:
     ("mmap_limit", "expected_calls"),
     [(2**31, [(-3, 2**31 - 1), (-1, 2**31 - 1)]), (2**25, [(-3, 2**25), (-1, 2**31 - 1)]), (0, [])],
 )
-def test_old_glibc_thresholds(
-    monkeypatch: pytest.MonkeyPatch, mmap_limit: int, expected_calls: list[tuple[int, int]]
-) -> None:
+def test_old_glibc_thresholds(monkeypatch, mmap_limit, expected_calls):
     accepted_calls = []
 
     def mallopt(option: int, value: int) -> bool:
@@ -148,7 +146,7 @@ def test_old_glibc_thresholds(
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")
-def test_freed_memory_is_kept() -> None:
+def test_freed_memory_is_kept():
     """Between blocks in use, where the end of the heap cannot be returned."""
     program = """
 import psutil, torch
@@ -165,7 +163,7 @@ print(kept - used_megabytes())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
-def test_forked_process_computes() -> None:
+def test_forked_process_computes():
     """It has none of the threads that OpenMP has started. Nor does it start any, even if it loads a model itself."""
     code = (
         "import os, signal, torch\n"

@@ -52,7 +52,7 @@ def read_line(job: subprocess.Popen[str], stream: str = "stdout") -> str:
     return line.strip()
 
 
-def test_jobs_share_gpus(start_job: StartJob) -> None:
+def test_jobs_share_gpus(start_job):
     """Two jobs have different GPUs, a third one waits, and gets that of a killed job."""
     first_job, second_job = start_job(), start_job()
     assert {read_line(first_job), read_line(second_job)} == {"has 7", "has 8"}
@@ -64,6 +64,6 @@ def test_jobs_share_gpus(start_job: StartJob) -> None:
     assert second_job.poll() is None
 
 
-def test_cpu_job_reserves_no_gpu(start_job: StartJob) -> None:
+def test_cpu_job_reserves_no_gpu(start_job):
     assert read_line(start_job(device="cpu")) == "has None"
     assert read_line(start_job(pool="")) == "has None"

@@ -1,7 +1,6 @@
 """Backends: products in 8 bits, what is rounded, which library multiplies, and what a CPU cannot do."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,8 +13,6 @@ from nmt.backend.int8 import Int8Weight
 from nmt.backend.matmul import (
     Backend,
     BackendModule,
-    MatmulLibrary,
-    Precision,
     check_precision,
     choose_matmul_library,
     multiply_bf16,
@@ -44,7 +41,7 @@ def random_matrices(rows: int, inner: int, columns: int, seed: int = 1) -> tuple
 
 @needs_vnni
 @given(rows=st.integers(1, 70), inner=st.integers(1, 90), columns=st.integers(1, 90), seed=st.integers(0, 99))
-def test_int8_product(rows: int, inner: int, columns: int, seed: int) -> None:
+def test_int8_product(rows, inner, columns, seed):
     left, right = (2 * matrix - 1 for matrix in random_matrices(rows, inner, columns, seed))
     left[0] = 0.0
     product = Int8Weight(right).multiply(left)
@@ -57,7 +54,7 @@ def test_int8_product(rows: int, inner: int, columns: int, seed: int) -> None:
 
 
 @needs_vnni
-def test_int8_row_is_independent_of_its_batch() -> None:
+def test_int8_row_is_independent_of_its_batch():
     left, right = torch.randn(2, 33, 50), torch.randn(2, 50, 40)
     product = Backend("int8").product(left, Int8Weight(right))
     for direction in range(2):
@@ -66,7 +63,7 @@ def test_int8_row_is_independent_of_its_batch() -> None:
             assert torch.equal(product[direction, row], weight.multiply(left[direction, row]))
 
 
-def test_prepare_once() -> None:
+def test_prepare_once():
     """Frozen weights are prepared once, and anew for another backend or other weights."""
     module = BackendModule()
     module.weight = torch.nn.Parameter(torch.randn(3, 2))
@@ -88,9 +85,7 @@ def test_prepare_once() -> None:
         assert prepared_weight() is module.weight
 
 
-def test_unsupported_precision(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unsupported_precision(monkeypatch, tmp_path, capsys):
     """It is refused. A GPU without TF32 computes in fp32, and this is printed."""
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
@@ -110,7 +105,7 @@ def test_unsupported_precision(
 
 
 @pytest.mark.parametrize("batches", [(), (3,)])
-def test_bf16_padding(batches: tuple[int, ...]) -> None:
+def test_bf16_padding(batches):
     left, right = torch.randn(*batches, 5, 50), torch.randn(*batches, 50, 21)
     padded = pad_to_eights(left.mT)
     assert padded.shape[-2:] == (56, 8) and torch.equal(padded[..., :50, :5], left.mT)
@@ -127,9 +122,7 @@ def test_bf16_padding(batches: tuple[int, ...]) -> None:
         (AMD.replace("avx512bw", "avx512bw amx_tile"), "torch"),
     ],
 )
-def test_choose_matmul_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpuinfo: str, expected_library: str
-) -> None:
+def test_choose_matmul_library(tmp_path, monkeypatch, cpuinfo, expected_library):
     (tmp_path / "cpuinfo").write_text(cpuinfo, encoding="utf-8")
     monkeypatch.setattr(system, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(matmul, "_onednn_keeps_all_digits", lambda: True)
@@ -143,7 +136,7 @@ def test_choose_matmul_library(
 @pytest.mark.parametrize(
     "shape", [(1, 1000, 3000), (80, 620, 3000), (600, 500, 4000), (500, 600, 2000), (3, 7, 5)]
 )
-def test_fp32_products_keep_all_digits(shape: tuple[int, int, int]) -> None:
+def test_fp32_products_keep_all_digits(shape):
     Backend(matmul_library=choose_matmul_library(CPU)).set_matmul_precision()
     left, right = random_matrices(*shape)
     expected = left.double() @ right.double()
@@ -155,7 +148,7 @@ def test_fp32_products_keep_all_digits(shape: tuple[int, int, int]) -> None:
         assert (product / expected - 1).abs().max() < 2e-6
 
 
-def test_fast_tanh() -> None:
+def test_fast_tanh():
     """As exact as 32 bits near 1, and used for 32 bits only."""
     extremes = torch.tensor([0.0, -1e38, 1e38, torch.inf, -torch.inf])
     values = torch.cat([torch.linspace(-12, 12, 100_001), extremes])
@@ -169,7 +162,7 @@ def test_fast_tanh() -> None:
 
 @pytest.mark.parametrize("matmul_library", ["onednn", "torch"])
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
-def test_switches_fit_each_other(matmul_library: MatmulLibrary, precision: Precision) -> None:
+def test_switches_fit_each_other(matmul_library, precision):
     """Where they do not, `get_float32_matmul_precision` raises, which PyTorch's compiler calls."""
     Backend(precision, matmul_library).set_matmul_precision()
     is_onednn, is_tf32 = matmul_library == "onednn", precision == "tf32"

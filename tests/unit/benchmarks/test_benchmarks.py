@@ -34,7 +34,7 @@ def read_measurements(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["rnnsearch", "joeynmt"])
-def test_contender_learns_from_all_positions(name: str) -> None:
+def test_contender_learns_from_all_positions(name):
     contender = Contender(name, find_interpreter(name), threads=1)
     try:
         contender.ask(do="train", sizes=vars(TINY))
@@ -45,7 +45,7 @@ def test_contender_learns_from_all_positions(name: str) -> None:
     assert nlls[-1] < 0.99 * nlls[0]
 
 
-def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
+def test_failed_contender_is_left_out_and_ratios_are_of_medians():
     class FakeContender:
         def __init__(self, reply_count: int) -> None:
             self.reply_count = reply_count
@@ -70,7 +70,7 @@ def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
     assert contest.missing_reasons == {"sockeye": "no memory"}
 
 
-def test_peers_have_no_variables_of_nmt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_peers_have_no_variables_of_nmt(monkeypatch):
     monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
     program = (
         "import os, benchmarks.decoding, benchmarks.contest as c; print(os.environ.keys() - c.ENVIRONMENT)"
@@ -86,7 +86,7 @@ def test_peers_have_no_variables_of_nmt(monkeypatch: pytest.MonkeyPatch) -> None
         ("decoding", "marian-int8", ["--beams=2", "--sentences=5"]),
     ],
 )
-def test_contest_without_peers(tmp_path: Path, name: str, peer: str, options: list[str]) -> None:
+def test_contest_without_peers(tmp_path, name, peer, options):
     output = tmp_path / "measurements.jsonl"
     sizes = [f"--{option}={value}" for option, value in SMALL.items()]
     arguments = [*sizes, *options, f"--output={output}", "--contenders", "rnnsearch", "joeynmt", peer]
@@ -102,7 +102,7 @@ def test_contest_without_peers(tmp_path: Path, name: str, peer: str, options: li
 
 
 @pytest.mark.slow
-def test_gpu_check_passes_on_processor(tmp_path: Path) -> None:
+def test_gpu_check_passes_on_processor(tmp_path):
     output = tmp_path / "checks.jsonl"
     assert gpu_check.main(["--device", "cpu", "--tiny", "--output", str(output)]) == 0
     checks = {measurement["check"]: measurement for measurement in read_measurements(output)}
@@ -111,7 +111,7 @@ def test_gpu_check_passes_on_processor(tmp_path: Path) -> None:
     assert 0 < checks["gradients"]["figures"]["rnnsearch bf16 torch"] < 0.1
 
 
-def test_gpu_check_reports_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_check_reports_failure(tmp_path, monkeypatch):
     monkeypatch.setitem(gpu_check.MAX_DISTANCES, "fp32", 0.0)
     output = tmp_path / "checks.jsonl"
     options = ["--device", "cpu", "--tiny", "--only", "gradients", "--output", str(output)]

@@ -3,7 +3,6 @@
 import re
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +20,7 @@ def read_help(*words: str) -> str:
     return " ".join(re.sub(r"(?<=\w)-\n +", "-", result.output).split())
 
 
-def test_help_lists_every_subcommand() -> None:
+def test_help_lists_every_subcommand():
     for words, command in list_subcommands().items():
         *group, name = words.split()
         assert f" {name} {command.get_short_help_str(1000)}" in read_help(*group)
@@ -37,12 +36,12 @@ nmt.cli.main()
 """
 
 
-def test_backend_of_a_notebook_is_ignored() -> None:
+def test_backend_of_a_notebook_is_ignored():
     result = run_python("-c", CODE, env={"MPLBACKEND": "module://nowhere.backend_inline"})
     assert result.returncode == 0, result.stderr
 
 
-def test_modules_of_working_folder_are_ignored(tmp_path: Path) -> None:
+def test_modules_of_working_folder_are_ignored(tmp_path):
     for name in ("random", "json", "torch"):
         (tmp_path / f"{name}.py").write_text("1 / 0\n", encoding="utf-8")
     assert nmt("score", "--help", cwd=tmp_path).returncode == 0
@@ -64,7 +63,7 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         "data vocabulary --words 9 source lists --output lists",
     ],
 )
-def test_output_over_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_output_over_input_is_refused(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     for name in ("source", "lists", "reference"):
@@ -84,9 +83,7 @@ def test_output_over_input_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         ("translate --model experiments", "expected a model's folder"),
     ],
 )
-def test_mistyped_word_is_one_line(
-    words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistyped_word_is_one_line(words, message, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["nmt", *words.split()])
     monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit, match="2"):
@@ -96,12 +93,12 @@ def test_mistyped_word_is_one_line(
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
 
 
-def test_language_by_a_code_of_three_letters() -> None:
+def test_language_by_a_code_of_three_letters():
     for code, moses_code in (("deu", "de"), ("zho", "zh"), ("kor", "ko")):
         assert describe_unknown_language(code).endswith(f"write {moses_code}")
 
 
-def test_help_is_a_word_and_an_option() -> None:
+def test_help_is_a_word_and_an_option():
     for line in ("help model package", "model package -h", "model help package"):
         result = CliRunner().invoke(commands, line.split(), prog_name="nmt")
         assert "Usage: nmt model package" in result.output

@@ -84,7 +84,7 @@ def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
 @pytest.mark.parametrize("subcommand", sorted(list_subcommands().keys() - LEFT_OUT))
 @settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
-def test_random_command_lines_work_or_are_refused(folder: Path, subcommand: str, data: st.DataObject) -> None:
+def test_random_command_lines_work_or_are_refused(folder, subcommand, data):
     words = data.draw(command_lines(subcommand), "command")
     for name, content in FILES.items():
         if (folder / name).is_dir():

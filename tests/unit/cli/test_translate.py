@@ -63,7 +63,7 @@ def assert_refused(result: subprocess.CompletedProcess[bytes]) -> None:
     check(message)
 
 
-def test_translate_writes_a_line_per_line(model: Path) -> None:
+def test_translate_writes_a_line_per_line(model):
     result = run_nmt("translate", "--model", model, "--unknown", "copy", text=TEXT)
     message = result.stderr.decode()
     assert result.returncode == 0, message
@@ -76,7 +76,7 @@ def test_translate_writes_a_line_per_line(model: Path) -> None:
     check(message)
 
 
-def test_translate_json_has_tokens_and_attention(model: Path, tmp_path: Path) -> None:
+def test_translate_json_has_tokens_and_attention(model, tmp_path):
     (tmp_path / "text.en").write_bytes(TEXT.replace(b"w3 w4, " * 5000, b"w3 w4, " * 50))
     options = ("--json", "--tokenized", "--n-best", 2, "--max-words", 20)
     files = (tmp_path / "text.en", "--output", tmp_path / "out")
@@ -94,7 +94,7 @@ def test_translate_json_has_tokens_and_attention(model: Path, tmp_path: Path) ->
         assert {len(row) for row in translation["alignment"]} <= set(translation["pieces"])
 
 
-def test_translate_answers_while_input_is_open(model: Path) -> None:
+def test_translate_answers_while_input_is_open(model):
     with subprocess.Popen(
         [sys.executable, "-m", "nmt", "translate", "--model", model],
         env=ENVIRONMENT,
@@ -114,7 +114,7 @@ def test_translate_answers_while_input_is_open(model: Path) -> None:
         assert process.stderr.read() == b""
 
 
-def test_translate_exits_quietly_on_closed_pipe(model: Path, tmp_path: Path) -> None:
+def test_translate_exits_quietly_on_closed_pipe(model, tmp_path):
     (tmp_path / "text.en").write_bytes(b"w3 w4 w5\n" * 20_000)
     line = "$0 -m nmt translate --model $1 --beam-size 1 $2 | head -1; echo ${PIPESTATUS[0]}"
     result = run_bash(line, model, tmp_path / "text.en")
@@ -123,7 +123,7 @@ def test_translate_exits_quietly_on_closed_pipe(model: Path, tmp_path: Path) -> 
     assert result.stderr == b""
 
 
-def test_score_writes_a_line_per_pair(model: Path, tmp_path: Path) -> None:
+def test_score_writes_a_line_per_pair(model, tmp_path):
     source, target = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text("w3 w4 w5\n\nw9\n", encoding="utf-8")
     target.write_text("w4\n\nw5 w6\n", encoding="utf-8")
@@ -139,7 +139,7 @@ def test_score_writes_a_line_per_pair(model: Path, tmp_path: Path) -> None:
     assert_refused(run_nmt("score", "--model", model, source, target))
 
 
-def test_missing_files_are_refused(model: Path, tmp_path: Path) -> None:
+def test_missing_files_are_refused(model, tmp_path):
     assert_refused(run_nmt("translate", "--model", tmp_path / "nowhere"))
     assert_refused(run_nmt("translate", "--model", tmp_path))
     output = tmp_path / "out"
@@ -147,14 +147,14 @@ def test_missing_files_are_refused(model: Path, tmp_path: Path) -> None:
     assert not output.exists()
 
 
-def test_translate_keeps_redirected_input(model: Path, tmp_path: Path) -> None:
+def test_translate_keeps_redirected_input(model, tmp_path):
     (tmp_path / "text.en").write_text("w3 w4\n")
     line = "$0 -m nmt translate --model $1 --output $2 < $2"
     assert_refused(run_bash(line, model, tmp_path / "text.en"))
     assert (tmp_path / "text.en").read_text() == "w3 w4\n"
 
 
-def test_unknown_words_are_counted_and_named(model: Path, tmp_path: Path) -> None:
+def test_unknown_words_are_counted_and_named(model, tmp_path):
     source, target = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text("w3 Kat kat W4\nw5 kat\n", encoding="utf-8")
     target.write_text("w3\nw4 [UNK]\n", encoding="utf-8")

@@ -1,7 +1,6 @@
 """Minibatches against App. B.2, on small bitexts."""
 
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ def pair_numbers(batch: Batch) -> list[int]:
     return [int(word) - 2 for word in batch.source[0]]
 
 
-def test_groups_are_sorted_and_split(bitext: Bitext) -> None:
+def test_groups_are_sorted_and_split(bitext):
     """Two groups of B.2: fetch in order, wrapping around; sort by the longer side; split."""
     usable = [i for i, length in enumerate(LONGER_LENGTHS) if length <= 9]
     expected = []
@@ -60,9 +59,7 @@ def test_groups_are_sorted_and_split(bitext: Bitext) -> None:
     seed=st.none() | st.integers(0, 2**63 - 1),
 )
 @settings(max_examples=40)
-def test_resumed_batches_equal_unbroken_run(
-    bitext: Bitext, start: int, max_words: int, size: int, group: int, seed: int | None
-) -> None:
+def test_resumed_batches_equal_unbroken_run(bitext, start, max_words, size, group, seed):
     pairs = PairsWithinLimit(bitext, max_words, seed)
     unbroken = islice(training_batches(pairs, size, group, True, 0), start, start + 5)
     resumed = islice(training_batches(pairs, size, group, True, start), 5)
@@ -72,7 +69,7 @@ def test_resumed_batches_equal_unbroken_run(
 
 
 @pytest.mark.parametrize("max_words", [3, 5, 9, 12])
-def test_seeded_order_has_each_pair_once(bitext: Bitext, max_words: int) -> None:
+def test_seeded_order_has_each_pair_once(bitext, max_words):
     usable = [i for i, length in enumerate(LONGER_LENGTHS) if length <= max_words]
     orders = set()
     for seed in range(30):
@@ -85,13 +82,13 @@ def test_seeded_order_has_each_pair_once(bitext: Bitext, max_words: int) -> None
     assert len(orders) > len(usable) // 2
 
 
-def test_no_pair_within_limit_is_refused(tmp_path: Path) -> None:
+def test_no_pair_within_limit_is_refused(tmp_path):
     long = write_bitext(tmp_path, [([2] * 9, [2] * 9)])
     with refused():
         PairsWithinLimit(long, 5)
 
 
-def test_padding_and_end_symbols() -> None:
+def test_padding_and_end_symbols():
     ids = [np.array([4, 5], dtype=np.uint16), np.array([6], dtype=np.uint16)]
     batch = pad_pairs(ids, ids[::-1], source_eos=True)
     assert batch.source.t().tolist() == [[4, 5, END], [6, END, END]]
@@ -104,7 +101,7 @@ def test_padding_and_end_symbols() -> None:
 
 
 @given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
-def test_batches_by_length(lengths: list[int], size: int) -> None:
+def test_batches_by_length(lengths, size):
     batches = list(batches_by_length(lengths, size))
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:

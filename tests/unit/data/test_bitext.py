@@ -22,7 +22,7 @@ def read_pairs(bitext: Bitext) -> list[tuple[list[int], list[int]]]:
     return [(bitext.source(i).tolist(), bitext.target(i).tolist()) for i in range(len(bitext))]
 
 
-def test_binarized_pairs_are_in_order(tmp_path: Path) -> None:
+def test_binarized_pairs_are_in_order(tmp_path):
     corpora = {
         "a": [write_pairs(tmp_path, "0", [("w0 no w1", "w2"), ("", ""), ("w3", "w3 w3")])],
         "b": [write_pairs(tmp_path, "1", [("w4", ""), ("", "w4"), ("w5", "w6")])],
@@ -37,7 +37,7 @@ def test_binarized_pairs_are_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_large_vocabulary_has_32_bit_ids(tmp_path: Path, seed: int | None) -> None:
+def test_large_vocabulary_has_32_bit_ids(tmp_path, seed):
     """The last id of 16 bits is that of word 65,534, since the specials take two."""
     large, small = (WordVocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
     corpora = {"c": [write_pairs(tmp_path, "0", [("w65534 w0", "w65533"), ("w65533 no", "w65534")])]}
@@ -49,7 +49,7 @@ def test_large_vocabulary_has_32_bit_ids(tmp_path: Path, seed: int | None) -> No
     assert sorted(batch.source.t().tolist()) == [source for source, _ in expected]
 
 
-def test_shuffling_depends_on_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shuffling_depends_on_seed(tmp_path, monkeypatch):
     corpora = {"c": [write_pairs(tmp_path, "0", different_pairs(3000))]}
     unshuffled = read_pairs(binarize(corpora, WORDS, WORDS, tmp_path / "unshuffled"))
     shuffled = read_pairs(binarize(corpora, WORDS, WORDS, tmp_path / "1", shuffle_seed=1))
@@ -64,9 +64,7 @@ def test_shuffling_depends_on_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_number_of_shards_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int | None
-) -> None:
+def test_number_of_shards_changes_nothing(tmp_path, monkeypatch, seed):
     monkeypatch.setattr("nmt.data.shards.BLOCK_LINES", 100)
     pairs = [("", "") if i % 7 == 0 else pair for i, pair in enumerate(different_pairs(1850))]
     contents = []
@@ -82,7 +80,7 @@ def test_number_of_shards_changes_nothing(
     assert contents[0] == contents[1] == contents[2]
 
 
-def test_killed_binarization_leaves_no_bitext(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_binarization_leaves_no_bitext(tmp_path, monkeypatch):
     corpora = {"c": [write_pairs(tmp_path, "0", different_pairs(20))]}
     binarize(corpora, WORDS, WORDS, tmp_path / "b", shuffle_seed=1)
 
@@ -96,6 +94,6 @@ def test_killed_binarization_leaves_no_bitext(tmp_path: Path, monkeypatch: pytes
         Bitext.open(tmp_path / "b")
 
 
-def test_text_without_words_is_refused(tmp_path: Path) -> None:
+def test_text_without_words_is_refused(tmp_path):
     with refused():
         binarize({"c": [write_pairs(tmp_path, "0", [("", "")])]}, WORDS, WORDS, tmp_path / "b")

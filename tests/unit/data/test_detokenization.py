@@ -59,19 +59,19 @@ ANY_LANGUAGE = [
 
 
 @pytest.mark.parametrize(("language", "text"), TEXTS)
-def test_detokenized_text_equals_original(language: str, text: str) -> None:
+def test_detokenized_text_equals_original(language, text):
     assert Detokenizer(language, MOSES)(Tokenizer(language, MOSES)(text).split()) == text
 
 
 @pytest.mark.parametrize(("language", "text"), ANY_LANGUAGE)
-def test_text_of_any_language_equals_original(language: str, text: str) -> None:
+def test_text_of_any_language_equals_original(language, text):
     """No word has spaces within it. Text without normalization, as that of the papers, has Moses' tokens."""
     codec = RawText(language, MOSES.model_copy(update={"normalization": "punctuation"}))
     tokens = codec.tokenize(text)
     assert codec.detokenize(tokens) == text
 
 
-def test_demo_french_equals_original() -> None:
+def test_demo_french_equals_original():
     grammar = Grammar(GrammarSettings(seed=1, max_words=60, lexicon=500, zipf_exponent=1.0))
     rng = random.Random(3)
     tokenize, detokenize = Tokenizer("fr", MOSES), Detokenizer("fr", MOSES)
@@ -80,12 +80,12 @@ def test_demo_french_equals_original() -> None:
         assert detokenize(tokenize(text).split()) == text
 
 
-def test_entities_without_escaping_are_words() -> None:
+def test_entities_without_escaping_are_words():
     unescaped = MOSES.model_copy(update={"escape": False})
     assert Detokenizer("fr", unescaped)(["l'", "&apos;"]) == "l' &apos;"
 
 
-def test_unknown_words_and_empty_lines() -> None:
+def test_unknown_words_and_empty_lines():
     detokenize = Detokenizer("fr", MOSES)
     assert detokenize(["Le", "[UNK]", ",", "l&apos;", "[UNK]", "."]) == "Le [UNK], l' [UNK]."
     assert detokenize([]) == ""

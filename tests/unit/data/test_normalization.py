@@ -6,7 +6,6 @@ import pytest
 
 from nmt.data.normalization import normalize
 from nmt.data.tokenization import RawText, Tokenizer
-from nmt.settings.text import Tokenization
 from tests.translators import MOSES
 
 PUNCTUATION = MOSES.model_copy(update={"normalization": "punctuation"})
@@ -27,7 +26,7 @@ FRENCH = "L'école où l'élève âgé a fêté Noël."
         FRENCH.replace("e", "e\u180e\ufe00\u3164\U000e0100"),
     ],
 )
-def test_normalized_text_has_the_same_tokens(line: str) -> None:
+def test_normalized_text_has_the_same_tokens(line):
     assert Tokenizer("fr", PUNCTUATION)(line) == Tokenizer("fr", MOSES)(FRENCH)
     assert Tokenizer("fr", MOSES)(line) != Tokenizer("fr", MOSES)(FRENCH)
 
@@ -44,7 +43,7 @@ def test_normalized_text_has_the_same_tokens(line: str) -> None:
         ("mn", "ᠬᠠᠷ\u180eᠠ"),
     ],
 )
-def test_joiners_and_marks_stay_in_words(language: str, words: str) -> None:
+def test_joiners_and_marks_stay_in_words(language, words):
     assert Tokenizer(language, PUNCTUATION)(words) == unicodedata.normalize("NFC", words)
 
 
@@ -62,30 +61,30 @@ def test_joiners_and_marks_stay_in_words(language: str, words: str) -> None:
         ("my", "၎င်း"),
     ],
 )
-def test_words_stay_whole(language: str, words: str) -> None:
+def test_words_stay_whole(language, words):
     assert Tokenizer(language, PUNCTUATION)(words) == words.replace("'", "&apos;")
 
 
-def test_line_may_have_more_emoji_than_placeholders() -> None:
+def test_line_may_have_more_emoji_than_placeholders():
     flags = [chr(0x1F1E6 + i // 26) + chr(0x1F1E6 + i % 26) for i in range(300)]
     tokens = Tokenizer("en", PUNCTUATION)(" ".join([*flags, flags[0]]))
     assert tokens.split()[:256] == flags[:256]
 
 
-def test_mark_at_the_start_of_any_line_is_left_out() -> None:
+def test_mark_at_the_start_of_any_line_is_left_out():
     """Training text is cleaned of it; so is each line that a model translates."""
     assert Tokenizer("en", MOSES)("\ufeff\ufeffThe king.") == "The king ."
     assert RawText("en", MOSES).tokenize("\ufeffThe king.") == ["The", "king", "."]
 
 
-def test_forms_of_normalization() -> None:
+def test_forms_of_normalization():
     assert normalize("« l’e\u0301te\u0301 »", "unicode") == "« l’été »"
     assert normalize("« l’e\u0301te\u0301 »…", "punctuation") == '" l\'été "...'
     assert normalize("l’e\u0301te\u0301\u200b", "none") == "l’e\u0301te\u0301\u200b"
 
 
 @pytest.mark.parametrize("settings", [MOSES, PUNCTUATION])
-def test_printed_unknown_words_are_read_again(settings: Tokenization) -> None:
+def test_printed_unknown_words_are_read_again(settings):
     text = RawText("fr", settings)
     for tokens in (["L&apos;", "[UNK]", "chante", "."], ["[UNK]"], ["Une", "[UNK]", ",", "et", "[UNK]", "."]):
         assert text.tokenize(text.detokenize(tokens)) == tokens

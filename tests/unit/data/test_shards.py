@@ -17,13 +17,13 @@ def split_lines(lines: int, shards: int) -> list[list[int]]:
 
 
 @given(blocks=st.integers(0, 7), rest=st.sampled_from([0, 1, BLOCK_LINES - 1]), shards=st.integers(1, 5))
-def test_merged_shards_are_in_order(blocks: int, rest: int, shards: int) -> None:
+def test_merged_shards_are_in_order(blocks, rest, shards):
     lines = blocks * BLOCK_LINES + rest
     assert list(merge_shards("c", split_lines(lines, shards))) == list(range(lines))
 
 
 @pytest.mark.parametrize(("shard", "line"), [(0, -1), (2, 5)])
-def test_missing_line_is_refused(shard: int, line: int) -> None:
+def test_missing_line_is_refused(shard, line):
     shards = split_lines(4 * BLOCK_LINES + 5, 3)
     del shards[shard][line]
     with refused():

@@ -1,6 +1,5 @@
 import random
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import sentencepiece
@@ -32,7 +31,7 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
 
 
 @given(tokens=st.lists(st.text(LETTERS, min_size=1)))
-def test_words_of_known_characters_round_trip(vocabulary: Vocabulary, tokens: list[str]) -> None:
+def test_words_of_known_characters_round_trip(vocabulary, tokens):
     ids = vocabulary.ids(tokens)
     assert UNKNOWN not in ids
     assert vocabulary.words(ids) == tokens
@@ -46,13 +45,13 @@ SPACED_TEXT = st.characters(max_codepoint=0xDFF, exclude_categories=["Z", "C"]) 
 
 
 @given(tokens=st.lists(st.text(SPACED_TEXT, min_size=1)))
-def test_word_with_unknown_character_is_one_unknown_word(vocabulary: Vocabulary, tokens: list[str]) -> None:
+def test_word_with_unknown_character_is_one_unknown_word(vocabulary, tokens):
     expected = [token if set(token) <= set(LETTERS) else "[UNK]" for token in tokens]
     assert vocabulary.words(vocabulary.ids(tokens)) == expected
     assert [token in vocabulary for token in tokens] == [token != "[UNK]" for token in expected]
 
 
-def test_subwords_equal_sentencepiece(tmp_path: Path) -> None:
+def test_subwords_equal_sentencepiece(tmp_path):
     text = tmp_path / "text"
     text.write_text("\n".join(random_words()) + "\n")
     sentencepiece.SentencePieceTrainer.train(
@@ -74,17 +73,17 @@ def test_subwords_equal_sentencepiece(tmp_path: Path) -> None:
         assert list(encoder.segment(word)) == processor.encode(word, out_type=str)
 
 
-def test_number_of_learned_subwords() -> None:
+def test_number_of_learned_subwords():
     assert len(learn_subwords([("ab", 3), ("abc", 2)], 1000)) < 12
     with refused():
         learn_subwords([(word, 1) for word in random_words()], 3)
 
 
-def test_special_symbols_marks_and_long_words_are_unknown(vocabulary: Vocabulary) -> None:
+def test_special_symbols_marks_and_long_words_are_unknown(vocabulary):
     assert vocabulary.ids([*SPECIALS, f"er{WORD_START}", "er" * 200]) == [UNKNOWN] * 4
 
 
-def test_unknown_characters_of_unspaced_scripts() -> None:
+def test_unknown_characters_of_unspaced_scripts():
     vocabulary = SubwordVocabulary([(subword, 1) for subword in ("▁", "天", "气", "好", "天气", "a")])
     assert vocabulary.segment(["天气很好", "ab"]) == ["▁", "天气", "[UNK]", "好", "ab"]
     assert vocabulary.ids(["天气很坏好"]) == [2, 6, UNKNOWN, 5], "one for neighbours"
@@ -94,13 +93,13 @@ def test_unknown_characters_of_unspaced_scripts() -> None:
     assert vocabulary.word_start_indices(["天气很好", "a"]) == [0, 4, 6]
 
 
-def test_join_subwords() -> None:
+def test_join_subwords():
     words, starts = join_subwords(["ab", "c", "▁d", "[UNK]", "e", "▁", "▁f"], SPECIALS)
     assert words == ["abc", "d", "[UNK]", "e", "f"]
     assert starts == [0, 2, 3, 4, 6]
 
 
 @pytest.mark.parametrize("words", [["▁The", "▁king", "s"], ["un@@", "ited"], ["un", "##ited"]])
-def test_units_are_not_cut_again(words: list[str]) -> None:
+def test_units_are_not_cut_again(words):
     with refused():
         learn_subwords([(word, 5) for word in words], 20)

@@ -1,7 +1,6 @@
 """Tokens are those of Moses."""
 
 import re
-from pathlib import Path
 
 import pytest
 import sacremoses
@@ -38,16 +37,16 @@ FRENCH = [
 
 
 @pytest.mark.parametrize(("line", "expected"), ENGLISH)
-def test_english_as_moses(line: str, expected: str) -> None:
+def test_english_as_moses(line, expected):
     assert Tokenizer("en", MOSES)(line) == expected
 
 
 @pytest.mark.parametrize(("line", "expected"), FRENCH)
-def test_french_as_moses(line: str, expected: str) -> None:
+def test_french_as_moses(line, expected):
     assert Tokenizer("fr", MOSES)(line) == expected
 
 
-def test_switches() -> None:
+def test_switches():
     assert Tokenizer("fr", UNESCAPED)("l'un & [x]") == "l' un & [ x ]"
     assert Tokenizer("en", SPLIT_HYPHENS)("well-known") == "well @-@ known"
 
@@ -74,17 +73,17 @@ LINES = st.text(CHARACTERS) | st.lists(st.sampled_from(WORDS.split()) | st.text(
 @pytest.mark.parametrize("language", ["en", "fr"])
 @settings(max_examples=300)
 @given(line=LINES)
-def test_tokens_equal_sacremoses(language: str, line: str) -> None:
+def test_tokens_equal_sacremoses(language, line):
     assert TOKENIZERS[language](line) == sacremoses_tokens(language, line)
 
 
-def test_tokenized_file_keeps_its_lines(tmp_path: Path) -> None:
+def test_tokenized_file_keeps_its_lines(tmp_path):
     write_text(tmp_path / "a.zst", ["Hello, world.", "", "a\u2028b", "\x85", "Bye!"])
     assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 5
     assert list(read_lines(tmp_path / "b.zst")) == ["Hello , world .", "", "a b", "", "Bye !"]
 
 
-def test_import_without_shared_memory_warns_of_nothing() -> None:
+def test_import_without_shared_memory_warns_of_nothing():
     code = (
         "import _multiprocessing\n"
         "def refuse(*_, **__): raise PermissionError(13, 'Permission denied')\n"

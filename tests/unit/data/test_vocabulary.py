@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build_vocabulary, count_words
@@ -8,7 +6,7 @@ from tests.bitexts import write_text
 from tests.messages import refused
 
 
-def test_words_are_ranked_by_count_then_code_point(tmp_path: Path) -> None:
+def test_words_are_ranked_by_count_then_code_point(tmp_path):
     shards = [write_text(tmp_path / "0.zst", ["b a é a", "", "z b"]), write_text(tmp_path / "1.zst", ["c Z"])]
     vocabulary = build_vocabulary(count_words(shards), 5, False, tmp_path / "v.tsv")
     table = "rank\tword\tcount\n1\ta\t2\n2\tb\t2\n3\tZ\t1\n4\tc\t1\n5\tz\t1\n"
@@ -18,7 +16,7 @@ def test_words_are_ranked_by_count_then_code_point(tmp_path: Path) -> None:
     assert vocabulary.words([END, UNKNOWN, 2]) == ["</s>", "[UNK]", "a"]
 
 
-def test_vocabulary_size_with_specials(tmp_path: Path) -> None:
+def test_vocabulary_size_with_specials(tmp_path):
     counts = {"a": 3, "b": 2, "c": 1}
     for size in (3, 4):
         assert len(build_vocabulary(counts, size, True, tmp_path / "v")) == size
@@ -26,14 +24,14 @@ def test_vocabulary_size_with_specials(tmp_path: Path) -> None:
         build_vocabulary(counts, 2, True, tmp_path / "v")
 
 
-def test_special_symbols_in_text_are_unknown_words(tmp_path: Path) -> None:
+def test_special_symbols_in_text_are_unknown_words(tmp_path):
     vocabulary = build_vocabulary({"</s>": 1, "[UNK]": 1, "a": 1}, 10, False, tmp_path / "v")
     assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
     assert "[UNK]" not in vocabulary
     assert "a" in vocabulary
 
 
-def test_vocabulary_file_round_trip(tmp_path: Path) -> None:
+def test_vocabulary_file_round_trip(tmp_path):
     path = tmp_path / "v.tsv"
     vocabulary = build_vocabulary({"le": 2, "la": 1, "&apos;": 1, "«": 1}, 10, False, path)
     loaded = Vocabulary.read(path)
@@ -43,7 +41,7 @@ def test_vocabulary_file_round_trip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("subwords", [False, True])
-def test_text_without_words_is_refused(tmp_path: Path, subwords: bool) -> None:
+def test_text_without_words_is_refused(tmp_path, subwords):
     counts = count_words([write_text(tmp_path / "text", [""])])
     with refused():
         build_vocabulary(counts, 10, False, tmp_path / "v", subwords)

@@ -84,9 +84,7 @@ def search(
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("min_length", ["half", "none"])
 @pytest.mark.parametrize("forbid", [False, True])
-def test_beam_search_matches_enumeration(
-    model_type: ModelTypeName, normalize: bool, min_length: str, forbid: bool
-) -> None:
+def test_beam_search_matches_enumeration(model_type, normalize, min_length, forbid):
     def score(hypothesis: Hypothesis) -> float:
         return hypothesis.log_probability / (len(hypothesis.ids) + 1 if normalize else 1)
 
@@ -106,7 +104,7 @@ def test_beam_search_matches_enumeration(
 
 
 @torch.no_grad()
-def test_beam_of_one_is_greedy(model_type: ModelTypeName) -> None:
+def test_beam_of_one_is_greedy(model_type):
     model = small_model(model_type)
     results = search(model, SOURCES, beam=1, max_length_factor=4)
     for source, hypothesis in zip(SOURCES, results, strict=True):
@@ -126,7 +124,7 @@ MANY_SOURCES = [
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_batches_change_nothing_in_float64(model_type: ModelTypeName, normalize: bool) -> None:
+def test_batches_change_nothing_in_float64(model_type, normalize):
     model = small_model(model_type)
     with torch.no_grad():
         model.readout.b_o[END] = 3.0  # translations end
@@ -148,7 +146,7 @@ def search_script(first: list[float], after: dict[int, list[float]], **changes: 
     return [hypothesis.ids for hypothesis in n_best]
 
 
-def test_ties_go_to_the_better_parent() -> None:
+def test_ties_go_to_the_better_parent():
     """Then to the likelier word, also where it adds too little to be seen, then to the lower id."""
     end = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     first = [0.0, 0.0, 0.5, 0.25, 0.0, 0.0]
@@ -161,28 +159,28 @@ def test_ties_go_to_the_better_parent() -> None:
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_ties_of_finished_hypotheses(normalize: bool) -> None:
+def test_ties_of_finished_hypotheses(normalize):
     """The first comes first, then the better placed. Divided by length, 1/2 once is as good as 1/2 twice."""
     first = [0.5 if normalize else 0.25, 0.0, 0.5, 0.25]
     after = {2: [0.5, 0, 0, 0], 3: [1.0, 0, 0, 0]}
     assert search_script(first, after, normalize_by_length=normalize) == [[], [2], [3]]
 
 
-def test_finished_hypothesis_takes_a_place() -> None:
+def test_finished_hypothesis_takes_a_place():
     """Of a beam of two one place is left, so the second word of the other hypothesis is never tried."""
     after = {2: [0.3, 0, 0, 0.7], 3: [1.0, 0, 0, 0]}
     n_best = search_script([0.4, 0, 0.6, 0], after, beam=2, n_best=2, normalize_by_length=True)
     assert n_best == [[2, 3], []]
 
 
-def test_unfinished_hypothesis_at_the_step_limit() -> None:
+def test_unfinished_hypothesis_at_the_step_limit():
     """If none ends, the best of the beam is taken."""
     after = {2: [0, 0, 0.6, 0.4], 3: [0, 0, 0.8, 0.2]}
     changes = {"beam": 2, "n_best": 2, "max_length_factor": 3}
     assert search_script([0, 0, 0.6, 0.4], after, **changes) == [[2] * 9]
 
 
-def test_late_syncs_change_nothing(model_type: ModelTypeName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_syncs_change_nothing(model_type, monkeypatch):
     """As on a GPU: finished sentences stay in the batch for a while, inactive hypotheses are computed."""
     model = small_model(model_type)
     options = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
@@ -192,7 +190,7 @@ def test_late_syncs_change_nothing(model_type: ModelTypeName, monkeypatch: pytes
         assert (hypothesis.ids, hypothesis.finished) == (other.ids, other.finished)
 
 
-def test_unused_ids_are_never_written(model_type: ModelTypeName) -> None:
+def test_unused_ids_are_never_written(model_type):
     """Even by a model that would rather write them than anything else. The last word can be written."""
     model = small_model(model_type, unused_ids=2)
     with torch.no_grad():
@@ -202,7 +200,7 @@ def test_unused_ids_are_never_written(model_type: ModelTypeName) -> None:
         assert max(hypothesis.ids) == TARGET_VOCABULARY - 1
 
 
-def test_unfinished_search_is_repeated() -> None:
+def test_unfinished_search_is_repeated():
     model = small_model("rnnsearch")
     with torch.no_grad():
         model.readout.b_o[END] -= 4.5
@@ -216,7 +214,7 @@ def test_unfinished_search_is_repeated() -> None:
     assert finished(1, if_no_eos="retry", max_beam=2) == finished(2) and not all(finished(2))
 
 
-def test_retry_allows_the_unknown_word() -> None:
+def test_retry_allows_the_unknown_word():
     """`retry` allows it before any wider beam, and however wide the first one was; `widen_beam` never does."""
     model = ScriptedModel(  # END, [UNK], a word that goes on, another
         [0.0, 0.6, 0.4, 0.0], {UNKNOWN: [0.9, 0.0, 0.1, 0.0], 2: [0.1, 0.0, 0.8, 0.1]}
@@ -234,7 +232,7 @@ def test_retry_allows_the_unknown_word() -> None:
     assert best(if_no_eos="widen_beam", max_beam=2) == ([2], True)
 
 
-def test_plan_of_retries() -> None:
+def test_plan_of_retries():
     def plan(
         forbid: bool, if_no_eos: str, max_beam: int = 10, budget: float | None = None
     ) -> list[tuple[int, bool]]:
@@ -253,7 +251,7 @@ def test_plan_of_retries() -> None:
     assert plan(True, "retry", budget=0.9) == plan(False, "widen_beam", budget=1.9) == []
 
 
-def test_empty_source_is_read_as_the_end_symbol(model_type: ModelTypeName) -> None:
+def test_empty_source_is_read_as_the_end_symbol(model_type):
     """Also by a model that reads no end symbols, in whatever batch; the other sentences stay the same."""
     model = small_model(model_type, source_eos=False)
     options = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
@@ -266,7 +264,7 @@ def test_empty_source_is_read_as_the_end_symbol(model_type: ModelTypeName) -> No
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_nan_is_refused(normalize: bool) -> None:
+def test_nan_is_refused(normalize):
     model = small_model("rnnsearch")
     with torch.no_grad():
         model.readout.b_o.fill_(torch.nan)
@@ -277,9 +275,7 @@ def test_nan_is_refused(normalize: bool) -> None:
 @given(
     st.integers(1, 4), st.integers(1, 90), st.integers(1, 12), st.integers(1, 6), st.integers(0, 1000), st.booleans()
 )  # fmt: skip
-def test_stable_topk_matches_sorting(
-    rows: int, width: int, k: int, levels: int, seed: int, has_infinity: bool
-) -> None:
+def test_stable_topk_matches_sorting(rows, width, k, levels, seed, has_infinity):
     """Few levels make many ties."""
     random_values = np.random.default_rng(seed).integers(0, levels, (rows, width + 3)).astype(np.float32)
     values = torch.from_numpy(random_values)[:, :width]  # a view, as where ids have no word

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from nmt.decoding.ensemble import Ensemble
-from nmt.settings.decoding import Average
 from tests.small_models import small_model
 from tests.unit.decoding.test_beam_search import (
     SOURCES,
@@ -16,7 +15,7 @@ from tests.unit.decoding.test_beam_search import (
 
 
 @pytest.mark.parametrize("average", ["probability", "log_probability"])
-def test_ensemble_averages_probabilities(average: Average) -> None:
+def test_ensemble_averages_probabilities(average):
     """Model types may be mixed; the best of all sequences is found."""
     models = [small_model("rnnsearch"), small_model("rnnencdec")]
     generator = torch.Generator().manual_seed(5)

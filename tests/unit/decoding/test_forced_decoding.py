@@ -20,7 +20,7 @@ def model(tmp_path: Path) -> TrainedModel:
     return load_model(trained_model(tmp_path), CPU)
 
 
-def test_infinite_scores_are_refused(model: TrainedModel) -> None:
+def test_infinite_scores_are_refused(model):
     """Finite weights, but so large that what the model computes is not."""
     with torch.no_grad():
         for weight in model.network.parameters():
@@ -29,7 +29,7 @@ def test_infinite_scores_are_refused(model: TrainedModel) -> None:
         score_translations([model], [(["w3", "w4"], ["w5"])], 2)
 
 
-def test_blocks_of_steps_change_nothing(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_steps_change_nothing(model, monkeypatch):
     """With attention or without."""
     pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
     expected = score_translations([model], pairs, 4)
@@ -42,7 +42,7 @@ def test_blocks_of_steps_change_nothing(model: TrainedModel, monkeypatch: pytest
                 assert np.allclose(scores.attention, other.attention, atol=1e-5)
 
 
-def test_ensemble_has_mean_probabilities_and_attention(model: TrainedModel, tmp_path: Path) -> None:
+def test_ensemble_has_mean_probabilities_and_attention(model, tmp_path):
     other_model = load_model(trained_model(tmp_path / "other", seed=6), CPU)
     pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
     members = [score_translations([member], pairs, 2) for member in (model, other_model)]

@@ -26,13 +26,13 @@ TRANSLATION = Translation(
 )
 
 
-def test_alignments() -> None:
+def test_alignments():
     two_pieces = replace(TRANSLATION, piece_attention=[WEIGHTS, WEIGHTS])
     assert format_alignment(two_pieces, "pharaoh") == "1-0 0-1 3-2 2-3"
     assert format_alignment(replace(TRANSLATION, piece_attention=[]), "weights") == ""
 
 
-def test_text_and_n_best() -> None:
+def test_text_and_n_best():
     assert format_text(TRANSLATION, None) == "x\u2028y"
     assert format_text(TRANSLATION, "pharaoh") == "x\u2028y ||| 1-0 0-1"
     line = "7 ||| x\u2028y ||| NMT0= -1.2500 ||| -1.2500"
@@ -41,7 +41,7 @@ def test_text_and_n_best() -> None:
     assert format_n_best(7, [TRANSLATION], "weights") == f"{line} ||| {weights}"
 
 
-def test_json() -> None:
+def test_json():
     line = format_json_line(7, [TRANSLATION, TRANSLATION])
     assert "\u2028" not in line, "some programs take it for the end of a line"
     entry = json.loads(line)

@@ -25,7 +25,7 @@ def read_lists(
 
 
 @pytest.mark.parametrize("name", ["lists", "lists.gz"])
-def test_moses_lists(tmp_path: Path, name: str) -> None:
+def test_moses_lists(tmp_path, name):
     """An empty source needs no list."""
     first, empty, last = read_lists(tmp_path, MOSES_LINES, SOURCE, name)
     assert first == (
@@ -40,7 +40,7 @@ def test_moses_lists(tmp_path: Path, name: str) -> None:
     assert last == (2, ["yes"], [NBestEntry("ja", -0.01, "LM0= -1")])
 
 
-def test_json_lists(tmp_path: Path) -> None:
+def test_json_lists(tmp_path):
     n_best: object = [{"text": "oui", "log_probability": -1.25}, {"text": "", "log_probability": -3}]
     record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
     expected = [(0, ["yes"], [NBestEntry("oui", -1.25), NBestEntry("", -3)])]
@@ -53,7 +53,7 @@ def test_json_lists(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["|||", "a ||| b", "a|||| ||", "&#124; | ||", "&#124; &#124; &#124;"])
-def test_separator_in_a_hypothesis(tmp_path: Path, text: str) -> None:
+def test_separator_in_a_hypothesis(tmp_path, text):
     entry = NBestEntry(text, -1.5, "NMT0= -1.5", ("0-0",))
     assert read_lists(tmp_path, [entry.format(0)], ["yes"]) == [(0, ["yes"], [entry])]
 
@@ -61,12 +61,12 @@ def test_separator_in_a_hypothesis(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "line", ["0 ||| a ||| -1", "x ||| a ||| b ||| -1", "0 ||| a ||| b ||| high", "0 ||| a ||| b ||| nan"]
 )
-def test_faulty_line_is_refused(tmp_path: Path, line: str) -> None:
+def test_faulty_line_is_refused(tmp_path, line):
     with refused():
         read_lists(tmp_path, [line], ["yes"])
 
 
 @pytest.mark.parametrize("numbers", [[1, 0], [1], [0], [0, 0, 2, 3], []])
-def test_lists_of_other_sentences_are_refused(tmp_path: Path, numbers: list[int]) -> None:
+def test_lists_of_other_sentences_are_refused(tmp_path, numbers):
     with refused():
         read_lists(tmp_path, [f"{number} ||| a ||| b ||| -1" for number in numbers], SOURCE)

@@ -58,9 +58,7 @@ def score_one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[i
 
 @pytest.mark.parametrize("average", ["probability", "log_probability"])
 @pytest.mark.parametrize("members", [[1], [0, 1]])
-def test_log_probabilities_match_teacher_forcing(
-    models: list[TrainedModel], members: list[int], average: Average
-) -> None:
+def test_log_probabilities_match_teacher_forcing(models, members, average):
     members_models = [models[member] for member in members]
     sentences = [(SOURCES[number].split(), hypotheses) for number, hypotheses in HYPOTHESES.items()]
     expected = score_one_by_one(members_models, average).values()
@@ -72,9 +70,7 @@ def test_log_probabilities_match_teacher_forcing(
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
-def test_interpolated_lists_are_sorted(
-    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
-) -> None:
+def test_interpolated_lists_are_sorted(models, text, tmp_path, weight):
     rescorer = Rescorer(models[:1], weight=weight)
     assert rescore_n_best_lists(rescorer, *text, tmp_path / "best", tmp_path / "new.gz") == 4
     best = [*read_lines(tmp_path / "best")]
@@ -92,7 +88,7 @@ def test_interpolated_lists_are_sorted(
             assert float(value) == pytest.approx(expected, abs=2e-4)
 
 
-def test_choose_by_bleu() -> None:
+def test_choose_by_bleu():
     texts = ["the cat sat on a mat", "a dog", "the cat sat on the mat", "the cat sat on the mat"]
     n_best = NBestList(0, ["x"], [NBestEntry(text, 0.0) for text in texts])
     assert choose_by_bleu(n_best, "the cat sat on the mat") == texts[2]
@@ -102,9 +98,7 @@ def test_choose_by_bleu() -> None:
     assert choose_by_bleu(cased, "the cat") == "the cat"
 
 
-def test_killed_rescoring_is_resumed(
-    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_rescoring_is_resumed(models, text, tmp_path, monkeypatch):
     """To the same bytes, and only with the same models and source."""
     monkeypatch.setattr(rescoring, "HYPOTHESES_PER_GROUP", 2)
     whole, killed = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "killed"))
@@ -138,7 +132,7 @@ def test_killed_rescoring_is_resumed(
         assert path.read_bytes() == expected.read_bytes()
 
 
-def test_oracle(text: tuple[Path, Path], tmp_path: Path) -> None:
+def test_oracle(text, tmp_path):
     reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
     assert write_oracle(*text, reference, tmp_path / "best") == 4
     assert [*read_lines(tmp_path / "best")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]

@@ -56,7 +56,7 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in read_lines(path)]
 
 
-def test_translations_of_all_lines(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+def test_translations_of_all_lines(folder, model, tmp_path):
     settings = decoding(beam=4, batch_size=2, max_length_factor=2)
     output = tmp_path / "out.jsonl"
     assert translate_file([model], folder / "test.en", None, "all", settings, output)["sentences"] == 5
@@ -72,7 +72,7 @@ def test_translations_of_all_lines(folder: Path, model: TrainedModel, tmp_path: 
 
 
 @pytest.mark.parametrize("unknown", ["allowed", "excluded"])
-def test_unknown_word_is_forbidden(folder: Path, tmp_path: Path, unknown: str) -> None:
+def test_unknown_word_is_forbidden(folder, tmp_path, unknown):
     """In `no_unk`, and if the settings say so."""
     models, output = [load_model(folder, unknown_bias=10.0)], tmp_path / "out.jsonl"
     settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
@@ -84,7 +84,7 @@ def test_unknown_word_is_forbidden(folder: Path, tmp_path: Path, unknown: str) -
     assert not any("[UNK]" in entry["tokens"] for entry in entries)
 
 
-def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+def test_alignments_of_given_translations(folder, model, tmp_path):
     align_file(model, folder / "test.en", folder / "test.fr", 2, tmp_path / "out.jsonl")
     entries = read_entries(tmp_path / "out.jsonl")
     for entry, source, target in zip(entries, SOURCES, TARGETS, strict=True):
@@ -94,7 +94,7 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
     assert scores.attention == pytest.approx(np.array(entries[0]["alignment"]), abs=1e-4)
 
 
-def test_provenance_of_translations(folder: Path, tmp_path: Path) -> None:
+def test_provenance_of_translations(folder, tmp_path):
     settings = decoding(beam=3, max_length_factor=2)
     output = tmp_path / "out.jsonl"
     options = ["--model", folder / "model", "--source", folder / "test.en", "--output", output]

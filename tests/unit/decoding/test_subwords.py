@@ -59,7 +59,7 @@ def word_slices(start_indices: list[int]) -> list[slice]:
 
 
 @pytest.mark.parametrize("row", range(3))
-def test_scores_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
+def test_scores_of_units_add_up_to_those_of_words(model, row):
     scores = score_translations([model], [*zip(SOURCES, TARGETS, strict=True)], 8)[row]
     unit_scores, unit_attention = score_units(model, row)
     target_slices = word_slices(model.target_vocabulary.word_start_indices(TARGETS[row]))
@@ -76,7 +76,7 @@ def test_scores_of_units_add_up_to_those_of_words(model: TrainedModel, row: int)
         np.testing.assert_allclose(scores.attention.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
+def test_files_are_of_words(model, tmp_path):
     source = write_text(tmp_path / "source", map(" ".join, SOURCES))
     search = decoding(beam=3, n_best=2, unknown="excluded")
     translate_file([model], source, None, "all", search, tmp_path / "translations")
@@ -89,7 +89,7 @@ def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
             assert np.shape(entry["alignment"]) == (word_count, len(source_words) + 1)
 
 
-def test_python_and_playground(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_and_playground(folder, monkeypatch):
     monkeypatch.setattr(trained_model, "check_vocabularies", lambda *_: None)
     translation = nmt.load(folder).translate("aab c abab")
     assert translation.source_tokens == ["aab", "c", "abab"]

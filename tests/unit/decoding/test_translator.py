@@ -19,7 +19,6 @@ from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.decoding.translator import TextTranslator, choose_text_codecs, make_translation
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
-from nmt.settings.model_types import ModelTypeName
 from nmt.store.trained_model import TrainedModel, check_compatible, load_model
 from tests.messages import refused
 from tests.training_settings import decoding
@@ -59,14 +58,14 @@ def translate(
     return translator(lines)
 
 
-def test_one_translation_per_line(model: TrainedModel) -> None:
+def test_one_translation_per_line(model):
     results = translate(model, LINES)
     assert [best.source for (best,) in results] == LINES
     assert [bool(best.tokens) for (best,) in results] == [True, False, True, True, False, True]
     assert results[1][0].score == 0.0
 
 
-def test_n_best_matches_teacher_forcing(model: TrainedModel) -> None:
+def test_n_best_matches_teacher_forcing(model):
     for n_best in translate(model, LINES, n_best=3, search={"min_length": "none"}, attention=True):
         scores = [translation.score for translation in n_best]
         assert scores == sorted(scores, reverse=True)
@@ -81,7 +80,7 @@ def test_n_best_matches_teacher_forcing(model: TrainedModel) -> None:
                 assert np.allclose(translation.attention, attention, atol=1e-5)
 
 
-def test_unknown_words(model: TrainedModel) -> None:
+def test_unknown_words(model):
     with torch.no_grad():
         model.network.readout.b_o[UNKNOWN] += 10.0
     lines = ["w7 strange, w8", "O'Neill & co."]
@@ -101,7 +100,7 @@ def test_unknown_words(model: TrainedModel) -> None:
         assert "[UNK]" not in copied.text and "&apos;" not in copied.text
 
 
-def test_model_of_tokenized_text_reads_tokens() -> None:
+def test_model_of_tokenized_text_reads_tokens():
     """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
     raw, tokens = (text_settings().model_copy(update={"tokenized": value}) for value in (False, True))
     assert choose_text_codecs(raw, False)[0].tokenize('so"') == ["so", "&quot;"]
@@ -113,12 +112,12 @@ def test_model_of_tokenized_text_reads_tokens() -> None:
     ("model_device", "option", "expected"),
     [("cpu", None, "cpu"), ("cpu", "auto", "auto"), ("auto", "cpu", "cpu"), ("cuda", None, "auto")],
 )
-def test_device_of_an_option(model_device: Any, option: Any, expected: str) -> None:
+def test_device_of_an_option(model_device, option, expected):
     text = text_settings(decoding(device=model_device))
     assert text.decoding_settings(ComputeOptions(device=option), TranslateOptions()).device == expected
 
 
-def test_surrogates_and_control_characters() -> None:
+def test_surrogates_and_control_characters():
     line = "\ufeffa\ud800b \x00c\x1b\u2028d e\x7ff \x9b31m\x85g"
     assert TokenText().tokenize(line) == ["a\ufffdb", "c", "d", "e\x7ff", "\x9b31m", "g"]
     assert TokenText().detokenize(TokenText().tokenize(line)) == "a\ufffdb c d ef 31m g"
@@ -127,7 +126,7 @@ def test_surrogates_and_control_characters() -> None:
     assert raw.detokenize(raw.tokenize(line)) == "a \ufffd b c d e f 31m g"
 
 
-def test_incompatible_models_are_no_ensemble(model: TrainedModel, tmp_path: Path) -> None:
+def test_incompatible_models_are_no_ensemble(model, tmp_path):
     """Of other vocabularies, or that read the source in another way."""
     architecture = model.run.architecture.model_copy(update={"source_eos": False})
     other_run = model.run.model_copy(update={"architecture": architecture})
@@ -140,12 +139,12 @@ def test_incompatible_models_are_no_ensemble(model: TrainedModel, tmp_path: Path
 @pytest.mark.parametrize(
     ("model_type", "precision"), [("rnnsearch", "bf16"), ("rnnsearch", "int8"), ("lstm", "int8")]
 )
-def test_other_precisions(tmp_path: Path, model_type: ModelTypeName, precision: str) -> None:
+def test_other_precisions(tmp_path, model_type, precision):
     """Scores are nearly the same."""
-    if not processor_supports(precision):  # type: ignore[arg-type]
+    if not processor_supports(precision):
         pytest.skip("the processor has no instructions for it")
     folder = trained_model(tmp_path, model_type)
-    rounding_model = load_model(folder, CPU, precision)  # type: ignore[arg-type]
+    rounding_model = load_model(folder, CPU, precision)
     exact, rounded = (translate(model, LINES) for model in (load_model(folder, CPU), rounding_model))
     for (expected,), (translation,) in zip(exact, rounded, strict=True):
         assert translation.score == pytest.approx(expected.score, rel=0.02)
@@ -153,13 +152,13 @@ def test_other_precisions(tmp_path: Path, model_type: ModelTypeName, precision: 
 
 
 @given(st.lists(st.sampled_from(["a", ",", ".", ";"]), max_size=60), st.integers(1, 12))
-def test_pieces_are_the_line(words: list[str], max_words: int) -> None:
+def test_pieces_are_the_line(words, max_words):
     pieces = split_into_pieces(words, max_words)
     assert [word for piece in pieces for word in piece] == words
     assert all(1 <= len(piece) <= max_words for piece in pieces)
 
 
-def test_pieces_end_with_punctuation() -> None:
+def test_pieces_end_with_punctuation():
     for line, expected in (
         ("a . b c . d e f", ["a . b c .", "d e f"]),
         ("a . b , c d e f", ["a . b ,", "c d e f"]),
@@ -169,7 +168,7 @@ def test_pieces_end_with_punctuation() -> None:
         assert [" ".join(piece) for piece in split_into_pieces(line.split(), 6)] == expected
 
 
-def test_translation_joins_pieces(model: TrainedModel) -> None:
+def test_translation_joins_pieces(model):
     def hypothesis(words: list[str], score: float, attention: np.ndarray) -> Hypothesis:
         scores = [score] * (len(words) + 1)  # and of the end symbol
         return Hypothesis(model.target_vocabulary.ids(words), sum(scores), True, scores, attention)
@@ -189,7 +188,7 @@ def test_translation_joins_pieces(model: TrainedModel) -> None:
     assert not make_translation(model, "", [["u"]], [unfinished], codec=TokenText()).finished
 
 
-def test_model_without_attention(model: TrainedModel, tmp_path: Path) -> None:
+def test_model_without_attention(model, tmp_path):
     """Alone it cannot copy; in an ensemble, the attention is that of the others."""
     other = load_model(trained_model(tmp_path, "rnnencdec"), CPU)
     with refused():
@@ -202,7 +201,7 @@ def test_model_without_attention(model: TrainedModel, tmp_path: Path) -> None:
     assert np.allclose(translation.attention, forced.attention[: len(translation.tokens), :3], atol=1e-5)
 
 
-def test_clause_without_spaces_is_cut() -> None:
+def test_clause_without_spaces_is_cut():
     words = ["我昨天在学校看三本书" * 20, "。", "ខ្ញុំទៅផ្សារ" * 30, "word"]
     pieces = split_into_pieces(words, 50)
     assert "".join(map("".join, pieces)) == "".join(words)

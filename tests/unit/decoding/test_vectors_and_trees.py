@@ -8,7 +8,7 @@ import torch
 
 from nmt.decoding.vectors_and_trees import compute_tree, encode_sentences
 from nmt.evaluation.principal_components import Projection, read_projections
-from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION
 from nmt.store import trained_model
 from tests import translators
 from tests.messages import refused
@@ -23,7 +23,7 @@ CPU = torch.device("cpu")
     "model_type", [name for name in MODEL_TYPES if name not in MODEL_TYPES_WITH_ATTENTION]
 )
 @torch.no_grad()
-def test_vectors_do_not_depend_on_the_batch(model_type: ModelTypeName) -> None:
+def test_vectors_do_not_depend_on_the_batch(model_type):
     model = small_model(model_type)
     lengths = [len(words) for words in SENTENCES]
     padded = [[*words, *[0] * (max(lengths) - len(words))] for words in SENTENCES]
@@ -37,7 +37,7 @@ def test_vectors_do_not_depend_on_the_batch(model_type: ModelTypeName) -> None:
 
 
 @torch.no_grad()
-def test_vector_of_an_rnnencdec_is_its_last_state() -> None:
+def test_vector_of_an_rnnencdec_is_its_last_state():
     model = small_model("rnnencdec")
     source = torch.tensor(SENTENCES[0]).unsqueeze(1)
     vectors = model.sentence_vectors(model.encode(source, torch.tensor([len(source)])))
@@ -45,7 +45,7 @@ def test_vector_of_an_rnnencdec_is_its_last_state() -> None:
     assert torch.allclose(vectors[0], annotations[-1], atol=1e-12)
 
 
-def test_files_of_vectors(tmp_path: Path) -> None:
+def test_files_of_vectors(tmp_path):
     folder = translators.trained_model(tmp_path, "rnnencdec")
     text = "w3 w4\nw5\nstrange w6 w7\n\nw3\nw4\n"
     (tmp_path / "text").write_text(text, encoding="utf-8")
@@ -66,7 +66,7 @@ def test_files_of_vectors(tmp_path: Path) -> None:
     assert "no sentence" in said("vectors", "--model", folder, tmp_path / "empty", "--output-npy", npy)
 
 
-def test_model_with_attention_has_no_vectors(tmp_path: Path) -> None:
+def test_model_with_attention_has_no_vectors(tmp_path):
     model = trained_model.load_model(translators.trained_model(tmp_path, "rnnsearch"), CPU)
     with refused():
         encode_sentences(model, [["w3"]], 8)
@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return translators.trained_model(tmp_path_factory.mktemp("grconv"), "grconv")
 
 
-def test_tree_in_every_picture_format(folder: Path, tmp_path: Path) -> None:
+def test_tree_in_every_picture_format(folder, tmp_path):
     starts = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}
     outputs = [option for name in starts for option in ("--output", tmp_path / f"tree.{name}")]
     assert not said("tree", "w2 strange w3 .", "--model", folder, *outputs)
@@ -86,7 +86,7 @@ def test_tree_in_every_picture_format(folder: Path, tmp_path: Path) -> None:
     assert "strange" in (tmp_path / "tree.svg").read_text(encoding="utf-8")
 
 
-def test_gates_give_the_sentence_vector(folder: Path) -> None:
+def test_gates_give_the_sentence_vector(folder):
     model = trained_model.load_model(folder, CPU)
     tree = compute_tree(model, ["w2", "strange", "w3"])
     assert tree.leaves == ["w2", "strange", "w3", ""] and [len(level) for level in tree.gates] == [3, 2, 1]

@@ -11,7 +11,7 @@ UNIFORM = [[0.25] * 4] * 3
 STUCK = [[0.0, 0.1, 0.9]] * 2
 
 
-def test_statistics_of_attention() -> None:
+def test_statistics_of_attention():
     assert measure_attention([SHARP]) == {
         "entropy": 0.0, "max_weight": 1.0, "first_weight": 0.5, "last_weight": 0.0,
     }  # fmt: skip
@@ -23,7 +23,7 @@ def test_statistics_of_attention() -> None:
     assert measure_attention([STUCK])["last_weight"] == 0.9
 
 
-def test_mean_is_over_target_positions() -> None:
+def test_mean_is_over_target_positions():
     # two positions with 0.5 and 0, three with 0.25; a source of one word and a model without attention do not count
     assert measure_attention([SHARP, UNIFORM, [[1.0]], []])["first_weight"] == pytest.approx((1 + 0.75) / 5)
     assert measure_attention([]) == {}

@@ -54,7 +54,7 @@ def score_triples(folder: Path, triples: Triples, no_unk_lines: set[int]) -> dic
     return score_files(write_test_set(folder, triples, no_unk_lines))
 
 
-def test_bleu_by_hand(tmp_path: Path) -> None:
+def test_bleu_by_hand(tmp_path):
     # matches 5+2+0, 4+1+0, 3+0+0, 2+0+0 of 8, 5, 3, 2 n-grams; 8 words against 9
     precisions = [7 / 8, 5 / 5, 3 / 3, 2 / 2]
     expected = 100 * math.exp(1 - 9 / 8) * math.prod(precisions) ** 0.25
@@ -66,7 +66,7 @@ def test_bleu_by_hand(tmp_path: Path) -> None:
     assert result["signature"].startswith(choices)
 
 
-def test_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
+def test_unknown_word_is_a_wrong_word(tmp_path):
     pair = ("s", "un deux trois quatre cinq", "un deux trois quatre [UNK]")
     result = score_triples(tmp_path, [pair], no_unk_lines=set())
     assert result["bleu_all"] == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25, abs=1e-6)
@@ -77,7 +77,7 @@ LINES = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
 
 
 @given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=8))
-def test_counts_add_up_to_the_corpus(pairs: list[tuple[str, str]]) -> None:
+def test_counts_add_up_to_the_corpus(pairs):
     counts = [count_matches(hypothesis, reference) for hypothesis, reference in pairs]
     hypotheses, references = zip(*pairs, strict=True)
     expected = multi_bleu().corpus_score(hypotheses, [references])
@@ -85,7 +85,7 @@ def test_counts_add_up_to_the_corpus(pairs: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["all", "source"])
-def test_missing_or_other_translation_is_refused(tmp_path: Path, name: str) -> None:
+def test_missing_or_other_translation_is_refused(tmp_path, name):
     files = write_test_set(tmp_path, TEXT, no_unk_lines=set())
     lines = files[name].read_text().splitlines()[:-1]
     write_text(files[name], [*lines, "b"] if name == "source" else lines)
@@ -93,7 +93,7 @@ def test_missing_or_other_translation_is_refused(tmp_path: Path, name: str) -> N
         score_files(files)
 
 
-def test_values_of_each_sentence(tmp_path: Path) -> None:
+def test_values_of_each_sentence(tmp_path):
     triples = [("a b", "un", "un"), ("c", "un deux", "un"), ("d e", "trois", "quatre"), ("", "", "un")]
     sentences = score_triples(tmp_path, triples, no_unk_lines=set())["by_sentence"]
     keys = ("source_length", "reference_length", "reference_words", "source_unknown")
@@ -102,7 +102,7 @@ def test_values_of_each_sentence(tmp_path: Path) -> None:
     assert [row["correct"] for row in sentences] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
 
 
-def test_plain_text_is_scored_like_a_model(tmp_path: Path) -> None:
+def test_plain_text_is_scored_like_a_model(tmp_path):
     triples = [*TEXT, ("[UNK] cat", "chat", "chat")]
     files = write_test_set(tmp_path, triples, no_unk_lines={0, 2})
     test = files["source"], files["reference"]
@@ -128,7 +128,7 @@ def test_plain_text_is_scored_like_a_model(tmp_path: Path) -> None:
         ("the word 東京 is here .", "13a"),
     ],
 )
-def test_letters_are_words_in_scripts_without_spaces(text: str, tokenizer: str) -> None:
+def test_letters_are_words_in_scripts_without_spaces(text, tokenizer):
     """Otherwise a clause would be a single word, and a perfect translation would have a BLEU of 0."""
     assert corpus_bleu([count_matches(text, text)]) == 100
     assert choose_tokenizer([text]) == tokenizer

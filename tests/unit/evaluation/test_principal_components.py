@@ -9,7 +9,7 @@ from nmt.evaluation.principal_components import Projection
 
 
 @given(seed=st.integers(0, 1000), sentences=st.integers(1, 8), size=st.integers(1, 9))
-def test_projection_matches_eigenvectors(seed: int, sentences: int, size: int) -> None:
+def test_projection_matches_eigenvectors(seed, sentences, size):
     vectors = np.random.default_rng(seed).normal(size=(sentences, size)).astype(np.float32)
     projection = Projection.from_vectors([str(row) for row in range(sentences)], vectors)
     points = projection.points
@@ -25,6 +25,6 @@ def test_projection_matches_eigenvectors(seed: int, sentences: int, size: int) -
         assert projection.variance_fractions == pytest.approx(fractions, abs=1e-5)
 
 
-def test_equal_sentences_are_one_point() -> None:
+def test_equal_sentences_are_one_point():
     projection = Projection.from_vectors(["a", "a", "a"], np.ones((3, 4), np.float32))
     assert not projection.points.any() and projection.variance_fractions == (0, 0)

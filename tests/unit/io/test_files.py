@@ -13,7 +13,7 @@ from nmt.io.text_files import write_lines
 from tests.messages import refused
 
 
-def test_file_appears_when_block_ends(tmp_path: Path) -> None:
+def test_file_appears_when_block_ends(tmp_path):
     target = tmp_path / "folder" / "a.txt"
     with atomic_path(target) as temporary:
         temporary.write_text("complete")
@@ -24,7 +24,7 @@ def test_file_appears_when_block_ends(tmp_path: Path) -> None:
     assert [*target.parent.iterdir()] == [target]
 
 
-def test_bytes_are_on_disk_before_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_are_on_disk_before_renaming(tmp_path, monkeypatch):
     target, real_fsync = tmp_path / "a", os.fsync
     target.write_text("earlier")
     synced = []
@@ -39,7 +39,7 @@ def test_bytes_are_on_disk_before_renaming(tmp_path: Path, monkeypatch: pytest.M
     assert synced == [(b"complete", "earlier"), (None, "complete")]
 
 
-def test_file_too_large_for_its_disk(tmp_path: Path) -> None:
+def test_file_too_large_for_its_disk(tmp_path):
     with refused(), atomic_path(tmp_path / "a"):
         raise OSError(errno.EFBIG, "")
 
@@ -53,7 +53,7 @@ def start_process(context: str, path: Path) -> tuple[subprocess.Popen[str], Path
     return process, Path(process.stdout.readline().strip())
 
 
-def test_leftover_files_are_removed(tmp_path: Path) -> None:
+def test_leftover_files_are_removed(tmp_path):
     """Those of killed processes of this machine, and old ones of others, but not those of a living process."""
     target = tmp_path / "a.txt"
     process, path = start_process("atomic_path(sys.argv[1])", target)
@@ -71,7 +71,7 @@ def test_leftover_files_are_removed(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [target]
 
 
-def test_leftover_folders_are_removed(tmp_path: Path) -> None:
+def test_leftover_folders_are_removed(tmp_path):
     process, path = start_process("temporary_folder(pathlib.Path(sys.argv[1]), 'work-')", tmp_path)
     with process:
         with temporary_folder(tmp_path, "work-"):
@@ -82,7 +82,7 @@ def test_leftover_folders_are_removed(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-def test_same_path_is_written_twice_at_a_time(tmp_path: Path) -> None:
+def test_same_path_is_written_twice_at_a_time(tmp_path):
     target = tmp_path / "a.txt"
     with atomic_path(target) as outer, atomic_path(target) as inner:
         outer.write_text("outer")
@@ -90,7 +90,7 @@ def test_same_path_is_written_twice_at_a_time(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [target]
 
 
-def test_error_keeps_earlier_file(tmp_path: Path) -> None:
+def test_error_keeps_earlier_file(tmp_path):
     target = tmp_path / "a"
     target.write_text("earlier")
     with pytest.raises(RuntimeError), atomic_path(target) as temporary:
@@ -100,7 +100,7 @@ def test_error_keeps_earlier_file(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [target]
 
 
-def test_pipe_is_written_directly(tmp_path: Path) -> None:
+def test_pipe_is_written_directly(tmp_path):
     pipe = tmp_path / "pipe.txt"
     os.mkfifo(pipe)
     contents = []
@@ -114,7 +114,7 @@ def test_pipe_is_written_directly(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [pipe]
 
 
-def test_is_replaceable(tmp_path: Path) -> None:
+def test_is_replaceable(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name in ("/dev/zero", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", tmp_path / "pipe"):
         assert not is_replaceable(name)
@@ -123,7 +123,7 @@ def test_is_replaceable(tmp_path: Path) -> None:
         assert is_replaceable(path)
 
 
-def test_target_of_link_is_replaced(tmp_path: Path) -> None:
+def test_target_of_link_is_replaced(tmp_path):
     target, link, broken_link = tmp_path / "there" / "a.txt", tmp_path / "link.txt", tmp_path / "broken"
     write_text(target, "earlier")
     link.symlink_to(Path("there", "a.txt"))
@@ -136,7 +136,7 @@ def test_target_of_link_is_replaced(tmp_path: Path) -> None:
     assert target.read_text() == "complete"
 
 
-def test_json_of_open_file() -> None:
+def test_json_of_open_file():
     reader, writer = os.pipe()
     os.write(writer, b"[1]")
     os.close(writer)

@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from nmt.io.journal import Journal
 from tests.running import ROOT
 
 
-def test_journal_of_another_job(tmp_path: Path) -> None:
+def test_journal_of_another_job(tmp_path):
     """Only the same job resumes, and damaged lines are left out."""
     with Journal(tmp_path / "out", "digest") as journal:
         journal.add(3, ["done"])
@@ -21,7 +20,7 @@ def test_journal_of_another_job(tmp_path: Path) -> None:
         assert journal.results == {}
 
 
-def test_second_process_waits(tmp_path: Path) -> None:
+def test_second_process_waits(tmp_path):
     """And then has a journal of its own: the first has taken its file away."""
     code = "import sys; from pathlib import Path; from nmt.io.journal import Journal\n"
     code += "with Journal(Path(sys.argv[1]), 'digest') as journal: print(dict(journal.results))"

@@ -37,13 +37,13 @@ def rewrite_lock(lock: Path, **values: object) -> None:
     lock.write_text(json.dumps(holder | values), encoding="utf-8")
 
 
-def test_second_process_is_refused(tmp_path: Path) -> None:
+def test_second_process_is_refused(tmp_path):
     with locks.hold_folder(tmp_path, "refuse"):
         _, errors = start_holder(tmp_path, "pass").communicate()
     assert f"process {os.getpid()} on" in errors
 
 
-def test_lock_of_dead_process_is_broken(dead_lock: Path) -> None:
+def test_lock_of_dead_process_is_broken(dead_lock):
     assert dead_lock.exists()
     with locks.hold_folder(dead_lock.parent, "refuse") as heartbeat:
         assert not heartbeat.is_lost()
@@ -57,7 +57,7 @@ def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_times")
 @pytest.mark.parametrize("clock", [0, 2**31])
-def test_heartbeat_of_other_machine(dead_lock: Path, clock: int) -> None:
+def test_heartbeat_of_other_machine(dead_lock, clock):
     """It counts whatever that machine's clock says."""
     folder, stopped = dead_lock.parent, threading.Event()
     holder = locks.read_holder(folder)
@@ -84,13 +84,13 @@ def test_heartbeat_of_other_machine(dead_lock: Path, clock: int) -> None:
 
 
 @pytest.mark.usefixtures("short_times")
-def test_reused_process_number(dead_lock: Path) -> None:
+def test_reused_process_number(dead_lock):
     rewrite_lock(dead_lock, process=os.getppid())
     with locks.hold_folder(dead_lock.parent, "refuse") as heartbeat:
         assert not heartbeat.is_lost()
 
 
-def test_new_lock_is_not_removed(tmp_path: Path) -> None:
+def test_new_lock_is_not_removed(tmp_path):
     (tmp_path / "lock").write_bytes(b"new")
     locks._remove_dead_lock(tmp_path / "lock", b"old")
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
@@ -98,7 +98,7 @@ def test_new_lock_is_not_removed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("short_times")
 @pytest.mark.parametrize("content", [b"", b"\0" * 200, b"[]", b'{"host": "a"}'])
-def test_unreadable_lock_is_broken_later(tmp_path: Path, content: bytes) -> None:
+def test_unreadable_lock_is_broken_later(tmp_path, content):
     """A power cut leaves such locks, or its process may be about to write it."""
     (tmp_path / "lock").write_bytes(content)
     start = time.monotonic()
@@ -107,7 +107,7 @@ def test_unreadable_lock_is_broken_later(tmp_path: Path, content: bytes) -> None
         assert time.monotonic() - start >= locks.MAX_SILENCE_SECONDS
 
 
-def test_suspended_process_keeps_its_folder(tmp_path: Path) -> None:
+def test_suspended_process_keeps_its_folder(tmp_path):
     with start_holder(tmp_path, "print('held', flush=True); time.sleep(60)") as process:
         try:
             assert process.stdout.readline() == "held\n"
@@ -119,7 +119,7 @@ def test_suspended_process_keeps_its_folder(tmp_path: Path) -> None:
             process.kill()
 
 
-def test_lost_lock_stays_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_lock_stays_lost(tmp_path, monkeypatch):
     monkeypatch.setattr(locks, "HEARTBEAT_SECONDS", 0.01)
     with locks.hold_folder(tmp_path, "refuse") as heartbeat:
         content = (tmp_path / "lock").read_bytes()
@@ -131,7 +131,7 @@ def test_lost_lock_stays_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert heartbeat.is_lost()
 
 
-def test_taken_over_lock_is_not_removed(tmp_path: Path) -> None:
+def test_taken_over_lock_is_not_removed(tmp_path):
     with locks.hold_folder(tmp_path, "refuse") as heartbeat:
         assert not heartbeat.is_lost()
         (tmp_path / "lock").write_text('{"host": "elsewhere", "machine": "7", "process": 123}')
@@ -139,7 +139,7 @@ def test_taken_over_lock_is_not_removed(tmp_path: Path) -> None:
     assert (tmp_path / "lock").exists()
 
 
-def test_failing_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_heartbeat(tmp_path, monkeypatch):
     """A heartbeat may fail, but not for a minute."""
     monkeypatch.setattr(locks, "HEARTBEAT_SECONDS", 0.01)
     failed = threading.Event()
@@ -157,7 +157,7 @@ def test_failing_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.undo()
 
 
-def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_system_without_locks(tmp_path, monkeypatch):
     def fail_with(number: int) -> None:
         def flock(*_: object) -> None:
             raise OSError(number, os.strerror(number))

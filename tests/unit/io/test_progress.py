@@ -15,7 +15,7 @@ def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return progress.progress_path(log)
 
 
-def test_progress_file(progress_file: Path) -> None:
+def test_progress_file(progress_file):
     """Units of an earlier attempt are counted, but the rate is that of this attempt."""
     with Progress(1000, "bytes", "download", initial_count=500) as bar:
         start = progress.read_progress(progress_file)
@@ -27,7 +27,7 @@ def test_progress_file(progress_file: Path) -> None:
     assert end.rate == pytest.approx(0.03, rel=0.01)
 
 
-def test_log_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_line(capsys):
     with Progress(10, "lines", "clean") as bar:
         bar.update()
         assert not capsys.readouterr().err
@@ -36,7 +36,7 @@ def test_log_line(capsys: pytest.CaptureFixture[str]) -> None:
         assert " 2/10 " in capsys.readouterr().err
 
 
-def test_failure_is_kept_until_next_attempt(progress_file: Path) -> None:
+def test_failure_is_kept_until_next_attempt(progress_file):
     progress.write_progress(JobProgress(7, 10, "lines", 1.0))
     progress.record_failure("the disk is full")
     failure = JobProgress(7, 10, "lines", 1.0, error="the disk is full")
@@ -46,9 +46,7 @@ def test_failure_is_kept_until_next_attempt(progress_file: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "nowhere/x.log", "x", "two words.log"])
-def test_nothing_is_written_outside_of_jobs(
-    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_written_outside_of_jobs(value, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(progress.LOG_VARIABLE, value)
     progress.record_failure("something")

@@ -28,7 +28,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "REPOSITORY", tmp_path)
 
 
-def test_commit_and_changed_files(tmp_path: Path) -> None:
+def test_commit_and_changed_files(tmp_path):
     assert system.describe_code()["commit"] is None and system.describe_code()["dirty"] is None
     run_git(tmp_path, "init", "-q")
     assert system.describe_code()["commit"] is None
@@ -43,7 +43,7 @@ def test_commit_and_changed_files(tmp_path: Path) -> None:
     assert system.describe_code()["dirty"] is True
 
 
-def test_hanging_programs_stop_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_programs_stop_nothing(tmp_path, monkeypatch):
     run_git(tmp_path, "init", "-q")
     hanging("git", tmp_path, monkeypatch)
     hanging("fc-list", tmp_path, monkeypatch)
@@ -56,7 +56,7 @@ def test_hanging_programs_stop_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
-def test_commit_of_other_user_s_checkout(tmp_path: Path) -> None:
+def test_commit_of_other_user_s_checkout(tmp_path):
     run_git(tmp_path, "init", "-q")
     run_git(tmp_path, "commit", "-q", "--allow-empty", "-m", "one")
     commit = run_git(tmp_path, "rev-parse", "HEAD")
@@ -65,7 +65,7 @@ def test_commit_of_other_user_s_checkout(tmp_path: Path) -> None:
     assert system.describe_code()["commit"] == commit
 
 
-def test_processor_has_what_decides_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processor_has_what_decides_kernels(tmp_path, monkeypatch):
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(
         "model name\t: AMD EPYC\nflags\t\t: fpu avx avx2 avx512f serialize\n", encoding="utf-8"
@@ -80,7 +80,7 @@ def test_processor_has_what_decides_kernels(tmp_path: Path, monkeypatch: pytest.
     }
 
 
-def test_records_name_no_user_or_host() -> None:
+def test_records_name_no_user_or_host():
     record = json.dumps(system.describe_environment())
     assert str(Path.home()) not in record
     assert platform.node() not in record
@@ -98,11 +98,11 @@ def test_records_name_no_user_or_host() -> None:
         ("", None),
     ],
 )
-def test_parse_slurm_duration(text: str, expected: float | None) -> None:
+def test_parse_slurm_duration(text, expected):
     assert parse_slurm_duration(text) == expected
 
 
-def test_time_left_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_of_a_job(tmp_path, monkeypatch):
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.delenv("SLURM_JOB_END_TIME", raising=False)
     assert slurm_seconds_left() is None

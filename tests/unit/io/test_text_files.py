@@ -9,7 +9,6 @@ import lzma
 import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,12 +41,12 @@ LINES = st.lists(
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(lines=LINES)
 @example(lines=["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""])
-def test_lines_round_trip(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
+def test_lines_round_trip(tmp_path_factory, suffix, lines):
     path = write_text(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
     assert [*read_lines(path)] == lines
 
 
-def test_windows_text(tmp_path: Path) -> None:
+def test_windows_text(tmp_path):
     path = write_text(tmp_path / "a", ["\ufeffThe book\r", "\ufeffa\r", "b"])
     lines = ["The book", "\ufeffa", "b"]
     assert [*read_lines(path)] == lines
@@ -55,14 +54,14 @@ def test_windows_text(tmp_path: Path) -> None:
         assert [*stream.read_groups(10)] == [lines]
 
 
-def test_line_break_inside_line_is_an_error(tmp_path: Path) -> None:
+def test_line_break_inside_line_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="line 2: holds a line break"):
         write_text(tmp_path / "a", ["a", "b\nc"])
     assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_equal_lines_give_equal_bytes(tmp_path: Path, suffix: str) -> None:
+def test_equal_lines_give_equal_bytes(tmp_path, suffix):
     first = write_text(tmp_path / f"a{suffix}", ["x"] * 1000).read_bytes()
     assert write_text(tmp_path / f"b{suffix}", ["x"] * 1000).read_bytes() == first
 
@@ -72,7 +71,7 @@ MANY_LINES = [f"line {i * 7919}" for i in range(50_000)]
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
 @pytest.mark.parametrize("fault", ["cut", "flipped"])
-def test_damaged_file_is_refused(tmp_path: Path, suffix: str, fault: str) -> None:
+def test_damaged_file_is_refused(tmp_path, suffix, fault):
     path = write_text(tmp_path / f"a{suffix}", MANY_LINES)
     data = bytearray(path.read_bytes())
     if fault == "cut":
@@ -85,7 +84,7 @@ def test_damaged_file_is_refused(tmp_path: Path, suffix: str, fault: str) -> Non
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_appended_lines(tmp_path: Path, suffix: str) -> None:
+def test_appended_lines(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     for lines in (["a", "b"], [], MANY_LINES, ["c"]):
         with line_writer(path, append=True) as writer:
@@ -95,14 +94,14 @@ def test_appended_lines(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
-def test_uneven_sides_are_refused(tmp_path: Path, sources: int, targets: int) -> None:
+def test_uneven_sides_are_refused(tmp_path, sources, targets):
     source = write_text(tmp_path / "s", ["x"] * sources)
     target = write_text(tmp_path / "t", ["x"] * targets)
     with refused():
         list(read_pairs(source, target))
 
 
-def test_progress_counts_bytes_on_disk(tmp_path: Path) -> None:
+def test_progress_counts_bytes_on_disk(tmp_path):
     path = write_text(tmp_path / "a.zst", MANY_LINES)
     with Progress(path.stat().st_size, "bytes", "read") as progress:
         list(read_lines(path, progress))
@@ -128,7 +127,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("compression", COMPRESS)
 @pytest.mark.parametrize("name", ["text", "text.gz", "text.sgm"])
-def test_first_bytes_tell_the_format(tmp_path: Path, compression: str, name: str) -> None:
+def test_first_bytes_tell_the_format(tmp_path, compression, name):
     path = tmp_path / name
     for content, expected in ((SGML, SENTENCES), (b"un\ndeux\n", ["un", "deux"])):
         path.write_bytes(COMPRESS[compression](content))
@@ -144,11 +143,11 @@ def open_file(content: bytes) -> io.BufferedReader[Any]:
 @pytest.mark.parametrize(
     "text", [b"BZ", b"(\xb5", b"<", b"<srcse", b"\xef\xbb\xbf<doc\n", b"<!-- a", b"", b"\n"]
 )
-def test_short_text_like_other_formats(compression: str, text: bytes) -> None:
+def test_short_text_like_other_formats(compression, text):
     assert open_text(open_file(COMPRESS[compression](text)), "a").read() == text
 
 
-def test_typed_line_is_read_before_the_next() -> None:
+def test_typed_line_is_read_before_the_next():
     """No line waits for the next one to tell that it is no SGML."""
     for line in (b"<\n", b"<b>a</b>\n", b"BZ\n", b"\n", b"<doc\n"):
         reader, writer = os.pipe()
@@ -162,13 +161,13 @@ def test_typed_line_is_read_before_the_next() -> None:
         os.close(writer)
 
 
-def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_refused(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with refused():
         list(read_lines("-"))
 
 
-def test_formats_of_standard_input() -> None:
+def test_formats_of_standard_input():
     code = "from nmt.io.text_files import read_lines; print([*read_lines('-')])"
     for text in (SGML, gzip.compress(SGML)):
         assert run_python("-c", code, input=text, text=False).stdout.decode().strip() == str(SENTENCES)
@@ -177,7 +176,7 @@ def test_formats_of_standard_input() -> None:
 @pytest.mark.parametrize(
     "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
 )
-def test_long_text_like_sgml(text: bytes) -> None:
+def test_long_text_like_sgml(text):
     file = open_file(text)
     assert open_text(file, "a") is file
 
@@ -192,7 +191,7 @@ def stream_of(*chunks: bytes) -> LineStream:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12), max_size=12), st.integers(1, 5))
-def test_chunks_do_not_change_lines(chunks: list[bytes], size: int) -> None:
+def test_chunks_do_not_change_lines(chunks, size):
     expected = b"".join(chunks).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if b"".join(chunks).endswith(b"\n") or not chunks:
         expected.pop()
@@ -202,13 +201,13 @@ def test_chunks_do_not_change_lines(chunks: list[bytes], size: int) -> None:
     assert lines == [line.removesuffix(b"\r").decode("utf-8", "replace") for line in expected]
 
 
-def test_invalid_bytes_are_replaced_and_counted() -> None:
+def test_invalid_bytes_are_replaced_and_counted():
     lines = stream_of("a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end")
     assert list(lines.read_groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
     assert (lines.invalid_line_count, lines.first_invalid_line) == (2, 2)
 
 
-def test_group_ends_when_input_pauses() -> None:
+def test_group_ends_when_input_pauses():
     reader, writer = os.pipe()
     groups = LineStream("pipe", lambda: os.read(reader, 100), reader).read_groups(100)
     os.write(writer, b"one\ntwo\nthr")
@@ -218,17 +217,17 @@ def test_group_ends_when_input_pauses() -> None:
     os.close(reader)
 
 
-def test_group_of_long_lines_is_short() -> None:
+def test_group_of_long_lines_is_short():
     groups = list(stream_of(*[b"x" * 200_000 + b"\n"] * 5).read_groups(100))
     assert [len(group) for group in groups] == [2, 2, 1]
 
 
-def test_endless_line_is_refused() -> None:
+def test_endless_line_is_refused():
     with refused():
         list(LineStream("endless", lambda: b"x" * (1 << 20)).read_groups(1))
 
 
-def test_pair_groups() -> None:
+def test_pair_groups():
     groups = list(read_pair_groups(stream_of(b"a\nb\nc\n"), stream_of(b"A\nB\nC\n"), 2))
     assert groups == [(["a", "b"], ["A", "B"]), (["c"], ["C"])]
     for sources, targets in ((b"a\nb\n", b"A\n"), (b"a\n", b"A\nB\n")):

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from nmt.settings.model_types import ModelTypeName
 from nmt.training.validation import compute_sentence_nlls
 from tests.authors_numbers import (
     MODELS,
@@ -22,7 +21,7 @@ PRECISION = 1e-5
 
 
 @EVERY_MODEL
-def test_reference_is_the_authors(model_type: ModelTypeName, output_layer: str) -> None:
+def test_reference_is_the_authors(model_type, output_layer):
     numbers = load_numbers(model_type, output_layer)
     loops = build_same_reference(numbers, model_type, output_layer)
     nlls = torch.stack([loops.nll(source, target)[0] for source, target in list_pairs(numbers)])
@@ -33,7 +32,7 @@ def test_reference_is_the_authors(model_type: ModelTypeName, output_layer: str) 
 
 
 @EVERY_MODEL
-def test_fast_model_is_the_authors(model_type: ModelTypeName, output_layer: str) -> None:
+def test_fast_model_is_the_authors(model_type, output_layer):
     numbers = load_numbers(model_type, output_layer)
     model = build_same_model(numbers, model_type, output_layer)
     batch = batch_of([(source[:-1], target[:-1]) for source, target in list_pairs(numbers)])

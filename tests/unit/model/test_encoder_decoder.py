@@ -1,7 +1,5 @@
 """Every model type against its equations as plain loops, values and gradients, in float64."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,7 @@ from torch import Tensor
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES
 from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import by_loops, interpretations, small_model
 
@@ -49,7 +47,7 @@ def check_gradients(
 
 
 @EVERY_CASE
-def test_nll_and_gradients_match_loops(model_type: ModelTypeName, changes: dict[str, Any]) -> None:
+def test_nll_and_gradients_match_loops(model_type, changes):
     model = small_model(model_type, **changes)
     batch = batch_of(PAIRS, model.architecture.source_eos)
     expected = nll_by_loops(model, PAIRS)
@@ -71,7 +69,7 @@ def test_nll_and_gradients_match_loops(model_type: ModelTypeName, changes: dict[
     check_gradients(model, gradients, rtol=1e-8, atol=1e-10)
 
 
-def test_attention_matches_loops() -> None:
+def test_attention_matches_loops():
     model = small_model("rnnsearch")
     batch = batch_of(PAIRS)
     encoded = model.encode(batch.source, batch.source_lengths)
@@ -86,7 +84,7 @@ def test_attention_matches_loops() -> None:
 
 @EVERY_CASE
 @torch.no_grad()
-def test_search_steps_match_loops(model_type: ModelTypeName, changes: dict[str, Any]) -> None:
+def test_search_steps_match_loops(model_type, changes):
     model = small_model(model_type, **changes)
     _, target = PAIRS[1]
     batch = batch_of([PAIRS[1]], model.architecture.source_eos)

@@ -28,7 +28,7 @@ def check_normal(weight: torch.Tensor, std: float) -> None:
 
 
 @pytest.mark.parametrize("model_type", ["rnnencdec", "rnnsearch"])
-def test_gated_models_start_as_in_b1(model_type: ModelTypeName) -> None:
+def test_gated_models_start_as_in_b1(model_type):
     weights = initial_weights(model_type, **SIZES, alignment_units=130, alignment_init_std=0.001)
     for name, weight in weights.items():
         if re.search(r"\.(U|U_z|U_r)$", name):
@@ -41,7 +41,7 @@ def test_gated_models_start_as_in_b1(model_type: ModelTypeName) -> None:
     assert len({float(weight.sum()) for weight in recurrent_weights}) == 3, "each is drawn anew"
 
 
-def test_tree_starts_as_in_the_paper() -> None:
+def test_tree_starts_as_in_the_paper():
     weights = initial_weights("grconv", **SIZES)
     for name in ("U", "G_l", "G_r"):
         check_normal(weights[f"encoder.{name}"], std=0.01)
@@ -52,13 +52,13 @@ def test_tree_starts_as_in_the_paper() -> None:
     check_normal(weights["decoder.unit.W_r"], std=0.01)  # no square matrix of the tree, in spite of its name
 
 
-def test_recurrent_init_scale() -> None:
+def test_recurrent_init_scale():
     weights = initial_weights("grconv", recurrent_init_scale=0.4)
     for name in ("U", "U_z", "U_r"):
         singular_values = torch.linalg.svdvals(weights[f"decoder.unit.{name}"])
         assert singular_values.tolist() == pytest.approx([0.4] * len(singular_values))
 
 
-def test_seed_gives_one_model(model_type: ModelTypeName) -> None:
+def test_seed_gives_one_model(model_type):
     weights, weights_again = initial_weights(model_type), initial_weights(model_type)
     assert all(torch.equal(weight, weights_again[name]) for name, weight in weights.items())

@@ -1,19 +1,15 @@
 """Fonts of figures."""
 
 import shutil
-from pathlib import Path
 
 import matplotlib
-import pytest
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, findfont, fontManager
 
 from nmt.plots import style
 
 
-def test_fonts_of_other_scripts(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_fonts_of_other_scripts(monkeypatch, tmp_path, capfd):
     """Installed fonts are used, even those newer than matplotlib's list, and letters that no font has are named."""
     own_fonts = [font for font in fontManager.ttflist if font.name == "DejaVu Sans"]
     monkeypatch.setattr(fontManager, "ttflist", [*own_fonts, FontEntry(fname="x", name="Lohit Tamil")])

@@ -1,7 +1,5 @@
 """Figure 6 of Cho et al. (2014b)."""
 
-from pathlib import Path
-
 from nmt.plots.style import save_figure
 from nmt.plots.tree import find_nodes_reaching_root, plot_tree
 
@@ -12,12 +10,12 @@ GATES = [
 ]
 
 
-def test_nodes_reaching_root() -> None:
+def test_nodes_reaching_root():
     # each passes its left child on; words 1 and 2 are merged
     assert find_nodes_reaching_root(GATES) == [(3, 0), (2, 0), (1, 0)]
 
 
-def test_tree_of_one_leaf(tmp_path: Path) -> None:
+def test_tree_of_one_leaf(tmp_path):
     figure = plot_tree([""], [], [])
     save_figure(figure, tmp_path / "leaf.svg")
     markers = [line.get_marker() for line in figure.axes[0].lines]

@@ -41,7 +41,7 @@ def score_pair(pair: tuple[str, str], models: DomainModels) -> int:
     return int(cross_entropy.score_pairs([pair], models, models)[0])
 
 
-def test_scores(models: DomainModels) -> None:
+def test_scores(models):
     (nats,) = models.cross_entropy_differences(["a c"])
     assert nats == pytest.approx(-((-0.5 - 2.0 - 1.0) - (-1.5 - 0.5 - 1.0)) * math.log(10) / 3)
     both_sides = sum(models.cross_entropy_differences(["a b", "c unknown"]))
@@ -117,7 +117,7 @@ def sort_by_score(
 
 
 @pytest.mark.parametrize("shard_count", [1, 3])
-def test_threshold_matches_sorting(tmp_path: Path, models: DomainModels, shard_count: int) -> None:
+def test_threshold_matches_sorting(tmp_path, models, shard_count):
     corpora = {"zeta": random_pairs(2 * BLOCK_LINES + 500), "alpha": random_pairs(3000, seed=2)}
     shards = write_shards(tmp_path / "x", "zeta", corpora["zeta"], shard_count)
     shards += write_shards(tmp_path / "x", "alpha", corpora["alpha"], 1)
@@ -128,7 +128,7 @@ def test_threshold_matches_sorting(tmp_path: Path, models: DomainModels, shard_c
         assert sorted(select_within_budget(tmp_path, shards, scores, budget)) == sorted(expected)
 
 
-def test_scores_of_another_text_are_refused(tmp_path: Path, models: DomainModels) -> None:
+def test_scores_of_another_text_are_refused(tmp_path, models):
     scores = score_shards(write_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1), models)
     threshold = cross_entropy.choose_threshold(scores, 100, tmp_path / "threshold.json")
     for lines in (["a"], ["a", "b", "c"]):

@@ -30,7 +30,7 @@ def write_arpa(path: Path, unigrams: dict[str, float], bigram_a_b: float) -> Pat
     return write_text(path, lines)
 
 
-def test_differences_by_hand(tmp_path: Path) -> None:
+def test_differences_by_hand(tmp_path):
     # log10 p(a b </s>): <s> backs off to a, the bigram a b, then b backs off to </s>
     in_domain = (-0.25 - 0.5) + -0.125 + (-0.125 - 1.0)
     out_of_domain = (-0.25 - 1.5) + -1.5 + (-0.125 - 1.0)
@@ -47,7 +47,7 @@ def test_differences_by_hand(tmp_path: Path) -> None:
     assert differences[0] == differences[2] == pytest.approx(expected, abs=1e-6)
 
 
-def test_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+def test_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "x.binary").write_text("no model")
     with (
         refused(),
@@ -57,7 +57,7 @@ def test_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
         query_lines(["a"])
 
 
-def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
+def test_sample_does_not_depend_on_shards(tmp_path):
     pairs = random_pairs(2 * BLOCK_LINES + 500)
     samples = []
     for shard_count, seed in ((1, 7), (3, 7), (3, 8)):
@@ -69,7 +69,7 @@ def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
     assert all(source and target for source, target in samples[0])
 
 
-def test_extra_files_end_with_the_last_word_asked_for(tmp_path: Path) -> None:
+def test_extra_files_end_with_the_last_word_asked_for(tmp_path):
     """A line is used whole."""
     files = [write_text(tmp_path / name, ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
     line_counts = {1: 1, 2: 1, 3: 2, 4: 3, 99: 4, None: 4}
@@ -78,7 +78,7 @@ def test_extra_files_end_with_the_last_word_asked_for(tmp_path: Path) -> None:
         assert lines == ["m1 m2", "m3", "n1 n2", "n3"][:line_count]
 
 
-def test_models_know_their_vocabulary(tmp_path: Path) -> None:
+def test_models_know_their_vocabulary(tmp_path):
     generator = random.Random(3)
     texts, known_words, models = {}, {}, {}
     for name, letters in {"in": "abcdef", "out": "defghijk"}.items():
@@ -102,7 +102,7 @@ def test_models_know_their_vocabulary(tmp_path: Path) -> None:
         assert query_lines(["g h d"]) == query_lines(["never seen d"])
 
 
-def test_too_little_text_is_refused(tmp_path: Path) -> None:
+def test_too_little_text_is_refused(tmp_path):
     text = write_text(tmp_path / "t", ["a b c"])
     with refused():
         train_language_model({"c": [text]}, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())

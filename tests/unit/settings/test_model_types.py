@@ -5,13 +5,13 @@ from pydantic import ValidationError
 
 from nmt.model import model_types
 from nmt.settings.base import Settings
-from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES
 from nmt.settings.training import ModelRun
 from tests.small_models import small_architecture
 from tests.training_settings import model_run
 
 
-def test_estimate_weights(model_type: ModelTypeName) -> None:
+def test_estimate_weights(model_type):
     """For the proportions of the paper."""
     keys = MODEL_TYPES[model_type].architecture.model_fields
     sizes = {"hidden_units": 100, "embedding_size": 62, "maxout_units": 50, "alignment_units": 100}
@@ -36,7 +36,7 @@ class NewSettings(OldSettings):
     order: str | None = None
 
 
-def test_defaults_are_not_written() -> None:
+def test_defaults_are_not_written():
     assert NewSettings(units=1).model_dump() == OldSettings(units=1).model_dump() == {"units": 1}
     assert NewSettings(units=1).model_dump_json() == OldSettings(units=1).model_dump_json()
     assert NewSettings(units=1, layers=2).model_dump() == {"units": 1, "layers": 2}
@@ -45,7 +45,7 @@ def test_defaults_are_not_written() -> None:
     )
 
 
-def test_unknown_key_of_model_type(model_type: ModelTypeName) -> None:
+def test_unknown_key_of_model_type(model_type):
     settings = model_run(model_type=model_type).model_dump()
     settings["architecture"]["wings"] = 2
     with pytest.raises(ValidationError) as error:

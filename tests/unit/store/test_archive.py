@@ -79,7 +79,7 @@ def model(tmp_path: Path) -> Path:
     return folder
 
 
-def test_pack_and_unpack(model: Path, tmp_path: Path) -> None:
+def test_pack_and_unpack(model, tmp_path):
     names = pack_model(model, tmp_path / "m.tar.zst")
     folder = unpack_model(tmp_path / "m.tar.zst", tmp_path / "theirs")
     assert folder == tmp_path / "theirs" / "rnnsearch-50"
@@ -90,7 +90,7 @@ def test_pack_and_unpack(model: Path, tmp_path: Path) -> None:
         assert (folder / name).read_bytes() == (model / name).read_bytes(), name
 
 
-def test_tar_and_sha256sum(model: Path, tmp_path: Path) -> None:
+def test_tar_and_sha256sum(model, tmp_path):
     archive = tmp_path / "m.tar.zst"
     pack_model(model, archive, with_final_state=True)
     tar_bytes = zstd.decompress(archive.read_bytes())
@@ -100,7 +100,7 @@ def test_tar_and_sha256sum(model: Path, tmp_path: Path) -> None:
     assert result.returncode == 0 and f"{FINAL_STATE}: OK" in result.stdout
 
 
-def test_16_bits(model: Path, tmp_path: Path) -> None:
+def test_16_bits(model, tmp_path):
     weights = {"W": torch.randn(100, 100), "b": torch.tensor([1e-9, 65504.0])}
     save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
     original = sha256(model / WEIGHTS)
@@ -121,7 +121,7 @@ def test_16_bits(model: Path, tmp_path: Path) -> None:
         pack_model(model, tmp_path / "large.tar.zst", bits=16)
 
 
-def test_archive_is_reproducible(model: Path, tmp_path: Path) -> None:
+def test_archive_is_reproducible(model, tmp_path):
     pack_model(model, tmp_path / "1.tar.zst")
     for path in model.iterdir():
         os.utime(path, (1, 1))
@@ -185,7 +185,7 @@ for _folder in ("-rf", ".hidden", "m\x1b[2J", "m\nn"):
 
 
 @pytest.mark.parametrize("name", MALICIOUS_ARCHIVES)
-def test_malicious_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_malicious_archives(tmp_path, monkeypatch, name):
     """Nothing of them is written."""
     monkeypatch.setattr(archive_module, "MIN_UNPACKED_BYTES", 1 << 20)
     files, entries = MALICIOUS_ARCHIVES[name]
@@ -196,7 +196,7 @@ def test_malicious_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
     assert not list(tmp_path.rglob("evil")) and not list(output.iterdir())
 
 
-def test_refused_archives_and_folders(model: Path, tmp_path: Path) -> None:
+def test_refused_archives_and_folders(model, tmp_path):
     archive, truncated_archive = tmp_path / "m.tar.zst", tmp_path / "truncated.tar.zst"
     pack_model(model, archive)
     truncated_archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
@@ -216,7 +216,7 @@ def test_refused_archives_and_folders(model: Path, tmp_path: Path) -> None:
         assert not (tmp_path / name).exists()
 
 
-def test_card_with_scores(model: Path) -> None:
+def test_card_with_scores(model):
     corpora = CorpusInfo(("en", "fr"), ("europarl-v7",), ("newstest2013",), ("newstest2014",))
     write_card(model, corpora, SCORES)
     card = (model / MODEL_CARD).read_text(encoding="utf-8")
@@ -241,9 +241,7 @@ def tar_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.mark.fuzz
 @given(data=st.data(), inside=st.booleans())
-def test_damaged_archive(
-    tmp_path_factory: pytest.TempPathFactory, tar_bytes: bytes, data: st.DataObject, inside: bool
-) -> None:
+def test_damaged_archive(tmp_path_factory, tar_bytes, data, inside):
     """It is unpacked to a model, or refused in one line."""
     folder = tmp_path_factory.mktemp("damaged")
     if inside:

@@ -2,7 +2,6 @@
 
 import os
 import stat
-from pathlib import Path
 
 import torch
 from safetensors.torch import load
@@ -10,7 +9,7 @@ from safetensors.torch import load
 from nmt.store.tensors import save_tensors
 
 
-def test_save_to_pipe(tmp_path: Path) -> None:
+def test_save_to_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDWR)
@@ -20,7 +19,7 @@ def test_save_to_pipe(tmp_path: Path) -> None:
     os.close(reader)
 
 
-def test_permissions_of_tensors(tmp_path: Path) -> None:
+def test_permissions_of_tensors(tmp_path):
     """They are those of the user's umask: on a cluster, files are shared."""
     previous_mask = os.umask(0o027)
     try:

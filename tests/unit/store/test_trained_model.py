@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def use_model(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("units", [100_000, 10**12])
-def test_wrong_sizes_are_refused(folder: Path, units: int) -> None:
+def test_wrong_sizes_are_refused(folder, units):
     """Before any memory is allocated for them."""
     settings_text = (folder / SETTINGS).read_text(encoding="utf-8")
     values = json.loads(settings_text)
@@ -64,7 +64,7 @@ def test_wrong_sizes_are_refused(folder: Path, units: int) -> None:
     "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zeros"]
 )
 @pytest.mark.parametrize("name", FILE_NAMES)
-def test_pipes_and_devices_are_refused(folder: Path, name: str, make: Callable[[Path], None]) -> None:
+def test_pipes_and_devices_are_refused(folder, name, make):
     regular_file = (folder / name).rename(folder / "regular")
     make(folder / name)
     try:
@@ -102,7 +102,7 @@ def altered_weights(data: bytes) -> st.SearchStrategy[bytes]:
 
 @pytest.mark.fuzz
 @given(data=st.data())
-def test_damaged_model_folder(folder: Path, data: st.DataObject) -> None:
+def test_damaged_model_folder(folder, data):
     """It is used, or refused in one line."""
     path = folder / data.draw(st.sampled_from(FILE_NAMES), "file")
     content = path.read_bytes()

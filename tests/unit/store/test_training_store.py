@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from nmt.store.training_store import (
@@ -25,7 +24,7 @@ def compute_keys(data: Mapping[str, str] = DATA, base: str | None = None, **chan
     return compute_key(inputs), compute_model_key(inputs, run)
 
 
-def test_keys() -> None:
+def test_keys():
     training_key, model_key = compute_keys()
     for ending in ({"updates": 7}, {"patience": 3}, {"keep": "best"}, {"train_sample": 5}):
         other_training_key, other_model_key = compute_keys(**ending)
@@ -43,7 +42,7 @@ def test_keys() -> None:
         assert len(set(keys)) == 5
 
 
-def test_state_folder_of_former_name(tmp_path: Path) -> None:
+def test_state_folder_of_former_name(tmp_path):
     run = model_run()
     inputs = collect_training_inputs(run, DATA)
     store = TrainingStore(tmp_path)
@@ -58,7 +57,7 @@ def test_state_folder_of_former_name(tmp_path: Path) -> None:
     assert changes == f"data.dev was replaced; the former training stays in {shared_folder}"
 
 
-def test_copied_model_is_not_the_stored_one(tmp_path: Path) -> None:
+def test_copied_model_is_not_the_stored_one(tmp_path):
     """Whoever edits an output in place leaves the store as it is."""
     stored, output = tmp_path / "stored", tmp_path / "output"
     stored.mkdir()

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -113,9 +112,7 @@ def small_run(max_words: int | None = None) -> ModelRun:
     return model_run(checkpoint_every=99, validate_every=99, cuda_graph_max_words=max_words)
 
 
-def test_batches_are_pinned_during_capture(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_pinned_during_capture(text, tmp_path, monkeypatch):
     """The results are those of updates that are called one by one."""
     expected = make_trainer(small_run(), text, tmp_path / "called")
     expected.updater.length_bucket = 5
@@ -130,14 +127,7 @@ def test_batches_are_pinned_during_capture(
 
 
 @pytest.mark.parametrize(("max_words", "rehearsals", "replays"), [(0, 0, range(1)), (11, 1, range(10, 25))])
-def test_long_batches_are_not_captured(
-    text: Bitext,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    max_words: int,
-    rehearsals: int,
-    replays: range,
-) -> None:
+def test_long_batches_are_not_captured(text, tmp_path, monkeypatch, max_words, rehearsals, replays):
     """Of multiples of 5 words, the largest of up to 11 has 10."""
     trainer, cuda = make_trainer(small_run(max_words), text, tmp_path), FakeCuda(monkeypatch)
     cuda.use_graphs(trainer)
@@ -145,9 +135,7 @@ def test_long_batches_are_not_captured(
     assert cuda.rehearsals == rehearsals and cuda.replays in replays
 
 
-def test_too_little_memory_is_found_at_start(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_memory_is_found_at_start(text, tmp_path, monkeypatch):
     trainer = make_trainer(model_run(), text, tmp_path)
     FakeCuda(monkeypatch).use_graphs(trainer)
 
@@ -172,9 +160,7 @@ SGD_WITH_DECAY = model_run(
 """80 updates of 4 of 60 pairs are 5.3 epochs."""
 
 
-def test_new_learning_rate_is_captured_again(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_learning_rate_is_captured_again(text, tmp_path, monkeypatch):
     """A graph keeps the rate with which it was captured."""
     trainer, cuda = make_trainer(SGD_WITH_DECAY, text, tmp_path), FakeCuda(monkeypatch)
     graphs, optimizer = cuda.use_graphs(trainer), trainer.updater.optimizer
@@ -203,7 +189,7 @@ def test_new_learning_rate_is_captured_again(
     [model_run(updates=80), model_run(updates=80, optimizer="adam"), SGD_WITH_DECAY],
     ids=["adadelta", "adam", "sgd"],
 )
-def test_stopped_run_equals_unbroken_run_on_gpu(text: Bitext, tmp_path: Path, run: ModelRun) -> None:
+def test_stopped_run_equals_unbroken_run_on_gpu(text, tmp_path, run):
     changes = {"device": "cuda", "checkpoint_every": 7}
     gpu_run = run.model_copy(update={"training": run.training.model_copy(update=changes)})
     for stop in (3, 17, 40):

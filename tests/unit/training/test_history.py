@@ -30,14 +30,14 @@ def update_line(update: int, seconds: float) -> HistoryLine:
 
 
 @pytest.mark.parametrize("damaged_line", ["{", "[1]", '{"no": 1}', "[" * 100_000])
-def test_damaged_line(history: History, damaged_line: str) -> None:
+def test_damaged_line(history, damaged_line):
     history.path.write_text(f"{json.dumps(update_line(1, 1.0))}\n{damaged_line}\n", encoding="utf-8")
     with refused():
         list(read_history(history.path))
     assert read_run_status(history.path).update == 1
 
 
-def test_rate_of_last_lines(history: History) -> None:
+def test_rate_of_last_lines(history):
     assert read_run_status(history.path).update == 0
     write_lines(history, update_line(5, 2.0))
     assert read_run_status(history.path).updates_per_second == 2.5
@@ -48,14 +48,14 @@ def test_rate_of_last_lines(history: History) -> None:
     assert (status.update, status.updates_per_second) == (40, 1.0)
 
 
-def test_pause_is_not_in_the_rate(history: History) -> None:
+def test_pause_is_not_in_the_rate(history):
     lines = [update_line(10 * line, 5.0 * line + (600 if line > 7 else 0)) for line in range(1, 10)]
     write_lines(history, *lines)
     assert read_run_status(history.path).updates_per_second == 2.0
 
 
 @pytest.mark.parametrize(("dev_score", "best_update"), [("nll", 10), ("bleu", 20)])
-def test_best_score(history: History, dev_score: str, best_update: int) -> None:
+def test_best_score(history, dev_score, best_update):
     write_lines(
         history,
         {"update": 10, "dev_nll": 2.0, "dev_bleu": 5.0},
@@ -71,6 +71,6 @@ def test_best_score(history: History, dev_score: str, best_update: int) -> None:
     ("epochs", "updates_per_epoch", "planned"),
     [(None, 20, 30), (1.0, None, 30), (1.0, 20, 20), (1.1, 20, 22), (9.0, 20, 30)],
 )
-def test_planned_updates(epochs: float | None, updates_per_epoch: float | None, planned: int) -> None:
+def test_planned_updates(epochs, updates_per_epoch, planned):
     """The end is that of `updates` or of `epochs`, whichever comes first."""
     assert count_planned_updates(training(updates=30, epochs=epochs), updates_per_epoch) == planned

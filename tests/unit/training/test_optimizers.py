@@ -55,7 +55,7 @@ def make_sparse(gradient: Tensor, rows: list[int]) -> Tensor:
 
 
 @pytest.mark.parametrize("weights_per_block", [2, 1 << 16])
-def test_adadelta(weights_per_block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adadelta(weights_per_block, monkeypatch):
     monkeypatch.setattr(optimizers, "WEIGHTS_PER_BLOCK", weights_per_block)
     model, optimizer = make_model()
     gradients = random_gradients(7)
@@ -69,7 +69,7 @@ ROWS = st.lists(st.sets(st.integers(0, 5), max_size=4), min_size=1, max_size=12)
 
 
 @given(rows_of_updates=ROWS, dense_updates=st.sets(st.integers(0, 11)))
-def test_adadelta_with_sparse_rows(rows_of_updates: list[set[int]], dense_updates: set[int]) -> None:
+def test_adadelta_with_sparse_rows(rows_of_updates, dense_updates):
     """Absent rows end as if their gradient had been 0; now and then, a gradient is dense."""
     model, optimizer = make_model()
     gradients = random_gradients(len(rows_of_updates))
@@ -82,7 +82,7 @@ def test_adadelta_with_sparse_rows(rows_of_updates: list[set[int]], dense_update
 
 
 @given(norm=st.floats(1e-3, 1e3), max_norm=st.floats(1e-2, 10))
-def test_clipping(norm: float, max_norm: float) -> None:
+def test_clipping(norm, max_norm):
     weights = [nn.Parameter(torch.zeros(2).double()), nn.Parameter(torch.zeros(2, 1).double())]
     weights[0].grad = torch.tensor([3.0, 0.0]).double() * norm / 5
     weights[1].grad = torch.tensor([[0.0], [4.0]]).double() * norm / 5
@@ -92,7 +92,7 @@ def test_clipping(norm: float, max_norm: float) -> None:
     assert float(scale) <= 1
 
 
-def test_norm_of_sparse_gradient() -> None:
+def test_norm_of_sparse_gradient():
     """A row that was looked up three times counts once."""
     weight = nn.Parameter(torch.zeros(4, 1))
     nn.functional.embedding(torch.tensor([1, 1, 1, 2]), weight, sparse=True).sum().backward()
@@ -100,7 +100,7 @@ def test_norm_of_sparse_gradient() -> None:
 
 
 @pytest.mark.parametrize("value", [1.0, math.nan, math.inf, -math.inf])
-def test_nonfinite_gradient_is_replaced(value: float) -> None:
+def test_nonfinite_gradient_is_replaced(value):
     """It becomes a tenth of the weights, by the authors' rule. A finite gradient stays."""
     weights = [nn.Parameter(torch.tensor([1.0, -2.0])), nn.Parameter(torch.tensor([5.0]))]
     weights[0].grad, weights[1].grad = torch.tensor([value, 0.0]), torch.tensor([0.0])
@@ -113,7 +113,7 @@ def test_nonfinite_gradient_is_replaced(value: float) -> None:
 
 
 @pytest.mark.parametrize("rows", [None, [0, 2]])
-def test_sgd(rows: list[int] | None) -> None:
+def test_sgd(rows):
     """Without momentum, there is no state but the weights. With a sparse gradient, absent rows stay."""
     model, optimizer = make_model(optimizer="sgd", learning_rate=0.7)
     (gradient,) = random_gradients(1)
@@ -127,7 +127,7 @@ def test_sgd(rows: list[int] | None) -> None:
     assert not collect_optimizer_tensors(model, optimizer)
 
 
-def test_adam() -> None:
+def test_adam():
     """It is PyTorch's. A weight without a gradient stays."""
     model, optimizer = make_model(optimizer="adam", learning_rate=0.1, epsilon=1e-8)
     optimizer.weights.append(nn.Parameter(START.clone()))
@@ -141,7 +141,7 @@ def test_adam() -> None:
     assert int(optimizer.state[model[0]]["step"]) == 3
 
 
-def test_learning_rate_schedule() -> None:
+def test_learning_rate_schedule():
     """Sutskever et al. (2014), Sec. 3.4."""
     settings = training(optimizer="sgd", learning_rate=0.7, decay_from_epoch=5.0)
     epochs = [0, 4.999, 5.0, 5.499, 5.5, 6.0, 6.5, 7.0, 7.499]

@@ -26,7 +26,7 @@ def count_threads() -> int:
     return sum(thread.name.startswith("batches") for thread in threading.enumerate())
 
 
-def test_order_of_batches(pinned: list[Batch]) -> None:
+def test_order_of_batches(pinned):
     batches = [batch_of(PAIRS) for _ in range(40)]
     prefetched_batches = prefetch_batches(iter(batches))
     assert list(islice(prefetched_batches, 40)) == batches == pinned
@@ -34,7 +34,7 @@ def test_order_of_batches(pinned: list[Batch]) -> None:
     assert count_threads() == 0
 
 
-def test_number_of_prefetched_batches(pinned: list[Batch]) -> None:
+def test_number_of_prefetched_batches(pinned):
     batches = prefetch_batches(repeat(BATCH))
     next(batches)
     deadline = time.monotonic() + 60
@@ -48,7 +48,7 @@ def test_number_of_prefetched_batches(pinned: list[Batch]) -> None:
     assert count_threads() == 0
 
 
-def test_error_in_thread() -> None:
+def test_error_in_thread():
     def fail_after_two() -> Iterator[Batch]:
         yield from (BATCH, BATCH)
         raise OSError("the disk is gone")

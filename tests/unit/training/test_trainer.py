@@ -56,7 +56,7 @@ def assert_same_end(trainer: Trainer, other: Trainer) -> None:
     assert lines == other_lines
 
 
-def test_first_update_follows_paper(text: Bitext, tmp_path: Path) -> None:
+def test_first_update_follows_paper(text, tmp_path):
     """Cost summed over sentences, gradient clipped to norm 1, Adadelta."""
     trainer = make_trainer(model_run(updates=1), text, tmp_path)
     old_weights = {name: weight.detach().clone() for name, weight in trainer.model.named_parameters()}
@@ -69,7 +69,7 @@ def test_first_update_follows_paper(text: Bitext, tmp_path: Path) -> None:
         torch.testing.assert_close(weight.detach() - old_weights[name], step, rtol=1e-3, atol=1e-7)
 
 
-def test_mean_cost(text: Bitext, tmp_path: Path) -> None:
+def test_mean_cost(text, tmp_path):
     """It is the sum over the batch size, which is 4."""
     norms = {}
     for cost in ("sum", "mean"):
@@ -78,7 +78,7 @@ def test_mean_cost(text: Bitext, tmp_path: Path) -> None:
     assert norms["sum"] == pytest.approx(4 * norms["mean"], rel=1e-5)
 
 
-def test_history_lines(text: Bitext, tmp_path: Path) -> None:
+def test_history_lines(text, tmp_path):
     start = time.monotonic()
     trainer = train(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
     lines = history_lines(trainer)
@@ -88,7 +88,7 @@ def test_history_lines(text: Bitext, tmp_path: Path) -> None:
     assert 0 < lines[0]["seconds"] < lines[-1]["seconds"] < time.monotonic() - start
 
 
-def test_history_line_is_of_its_own_updates(text: Bitext, tmp_path: Path) -> None:
+def test_history_line_is_of_its_own_updates(text, tmp_path):
     """With steps too small to matter, two lines of two updates each are one line of all four."""
     tiny_steps = {"updates": 4, "optimizer": "sgd", "learning_rate": 1e-12, "clip_norm": 1e6}
     first, second = history_lines(
@@ -99,7 +99,7 @@ def test_history_line_is_of_its_own_updates(text: Bitext, tmp_path: Path) -> Non
     assert both["gradient_norm"] > 1 and both["clipped"] == 0, "of the threshold that was set"
 
 
-def test_words_per_second_and_hours(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_per_second_and_hours(text, tmp_path, monkeypatch):
     """An update takes a second, a validation a hundred. Hours have both, words per second only updates."""
     clock, word_counts = [0.0], []
     monkeypatch.setattr("nmt.training.trainer.time.monotonic", lambda: clock[0])
@@ -116,7 +116,7 @@ def test_words_per_second_and_hours(text: Bitext, tmp_path: Path, monkeypatch: p
         clock[0] += 100
         return compute_dev_nll() if trainer.counters.update < 5 else 1e9
 
-    trainer._update, trainer.compute_dev_nll = slow_update, slow_dev_nll  # type: ignore[method-assign]
+    trainer._update, trainer.compute_dev_nll = slow_update, slow_dev_nll
     trainer.run()
     speeds = [line["target_words_per_second"] for line in history_lines(trainer, "train_nll")]
     assert [2 * speed for speed in speeds] == [sum(word_counts[i : i + 2]) for i in range(0, 10, 2)]
@@ -141,9 +141,7 @@ ADAM_WITH_DECAY = model_run(
     [(model_run(), (3, 5, 12, 29)), (SUTSKEVERS, (4, 8, 13)), (ADAM_WITH_DECAY, (9,))],
     ids=["adadelta", "sgd", "adam"],
 )
-def test_stopped_run_equals_unbroken_run(
-    text: Bitext, tmp_path: Path, run: ModelRun, stops: tuple[int, ...]
-) -> None:
+def test_stopped_run_equals_unbroken_run(text, tmp_path, run, stops):
     unbroken = train(run, text, tmp_path / "unbroken")
     for stop in stops:
         state_folder = tmp_path / f"{stop}"
@@ -155,7 +153,7 @@ def test_stopped_run_equals_unbroken_run(
 
 
 @pytest.mark.parametrize("run", [SUTSKEVERS, ADAM_WITH_DECAY], ids=["sgd", "adam"])
-def test_schedule_in_epochs(text: Bitext, tmp_path: Path, run: ModelRun) -> None:
+def test_schedule_in_epochs(text, tmp_path, run):
     trainer = make_trainer(run, text, tmp_path)
     updater, rates = trainer.updater, {}
     make_update = updater._update
@@ -164,7 +162,7 @@ def test_schedule_in_epochs(text: Bitext, tmp_path: Path, run: ModelRun) -> None
         rates[trainer.counters.update] = updater.optimizer.learning_rate
         make_update(batch)
 
-    updater._update = update  # type: ignore[method-assign]
+    updater._update = update
     assert trainer.run() == "epochs"
     assert trainer.counters.update == 30 == math.ceil(1.95 * 60 / 4) and trainer.count_epochs() == 2
     decay_counts = {0: 0, 7: 0, 8: 1, 11: 1, 12: 2, 15: 3, 19: 4, 23: 5, 27: 6}
@@ -175,7 +173,7 @@ def test_schedule_in_epochs(text: Bitext, tmp_path: Path, run: ModelRun) -> None
         assert line["learning_rate"] == rates[line["update"] - 1]
 
 
-def test_order_by_seed(text: Bitext, tmp_path: Path) -> None:
+def test_order_by_seed(text, tmp_path):
     stored, shuffled = (
         make_trainer(model_run(order=order), text, tmp_path / order).pairs for order in ("stored", "seed")
     )
@@ -183,9 +181,7 @@ def test_order_by_seed(text: Bitext, tmp_path: Path) -> None:
     assert shuffled_rows != stored_rows == sorted(shuffled_rows)
 
 
-def test_damaged_checkpoint_is_skipped(
-    text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_checkpoint_is_skipped(text, tmp_path, capsys):
     run = model_run(updates=10)
     unbroken = train(run, text, tmp_path)
     older, newest = list_checkpoints(tmp_path)
@@ -207,14 +203,14 @@ def test_damaged_checkpoint_is_skipped(
     assert resumed.history.path.read_bytes() == history
 
 
-def test_partial_checkpoint_is_removed(text: Bitext, tmp_path: Path) -> None:
+def test_partial_checkpoint_is_removed(text, tmp_path):
     leftover = tmp_path / ".checkpoint-000000003.safetensors.0-1-2.part.safetensors"
     leftover.write_bytes(b"half")
     make_trainer(model_run(), text, tmp_path)
     assert not leftover.exists()
 
 
-def test_nonfinite_gradient_stops(text: Bitext, tmp_path: Path) -> None:
+def test_nonfinite_gradient_stops(text, tmp_path):
     trainer = make_trainer(model_run(), text, tmp_path)
     with torch.no_grad():
         trainer.model.readout.b_o[0] = math.inf
@@ -229,9 +225,7 @@ WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "bes
 
 @pytest.mark.parametrize("first_end", [6, 13])
 @pytest.mark.parametrize("is_stopped", [False, True], ids=["ended", "stopped"])
-def test_longer_run_equals_one_of_that_length(
-    text: Bitext, tmp_path: Path, first_end: int, is_stopped: bool
-) -> None:
+def test_longer_run_equals_one_of_that_length(text, tmp_path, first_end, is_stopped):
     """The validation at the first end, which has the best score so far, changes nothing of the longer run."""
     settings = {**WILD, "validate_every": 4, "patience": 2}
 
@@ -258,7 +252,7 @@ def test_longer_run_equals_one_of_that_length(
     assert states[0].record["counters"]["best_score"] == states[1].record["counters"]["best_score"]
 
 
-def test_last_update_may_be_the_best(text: Bitext, tmp_path: Path) -> None:
+def test_last_update_may_be_the_best(text, tmp_path):
     """The last weights are scored, although no validation is due after them."""
     trainer = train(model_run(updates=13, keep="best", validate_every=6), text, tmp_path / "state")
     last_weights = {name: weight.clone() for name, weight in trainer.model.state_dict().items()}
@@ -266,9 +260,7 @@ def test_last_update_may_be_the_best(text: Bitext, tmp_path: Path) -> None:
     assert_equal_tensors(load_tensors(tmp_path / "model" / "model.safetensors"), last_weights)
 
 
-def test_history_behind_its_checkpoint(
-    text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_history_behind_its_checkpoint(text, tmp_path, capsys):
     """Only the checkpoints were copied from another machine, where the training had gone on."""
     stop_after(make_trainer(model_run(), text, tmp_path), 20)
     history = tmp_path / "history.jsonl"
@@ -281,7 +273,7 @@ def test_history_behind_its_checkpoint(
 
 
 @pytest.mark.parametrize("copied", ["checkpoint-*", "best-*"])
-def test_files_of_another_training_are_refused(text: Bitext, tmp_path: Path, copied: str) -> None:
+def test_files_of_another_training_are_refused(text, tmp_path, copied):
     """Checkpoints, or best weights, of a training with another learning rate lie in the folder."""
     settings = {"updates": 12, "keep": "best", "validate_every": 5}
     train(model_run(**settings), text, tmp_path / "other")
@@ -303,9 +295,7 @@ class Killed(Exception):
     [(False, 24, 24), (True, 23, 10)],
     ids=["after its checkpoint", "before its checkpoint"],
 )
-def test_best_weights_survive_kill(
-    text: Bitext, tmp_path: Path, killed_before_save: bool, end: int, best_update: int
-) -> None:
+def test_best_weights_survive_kill(text, tmp_path, killed_before_save, end, best_update):
     """The run is killed after update 24, whose weights are the best and written, and then ended earlier."""
     settings = {**WILD, "validate_every": 2, "checkpoint_every": 11}
     trainer = make_trainer(model_run(**settings, updates=60), text, tmp_path)
@@ -321,7 +311,7 @@ def test_best_weights_survive_kill(
             raise Killed
         make_update(batch)
 
-    trainer.save, trainer._update = save_or_die, update_or_die  # type: ignore[method-assign]
+    trainer.save, trainer._update = save_or_die, update_or_die
     with pytest.raises(Killed):
         trainer.run()
     assert trainer.counters.best_update == 24
@@ -333,7 +323,7 @@ def test_best_weights_survive_kill(
     assert shorter.counters.best_update == best_update
 
 
-def test_state_past_the_end(text: Bitext, tmp_path: Path) -> None:
+def test_state_past_the_end(text, tmp_path):
     settings = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     stopped = train(model_run(**settings, patience=2), text, tmp_path)
     end = stopped.counters.update
@@ -353,7 +343,7 @@ def continue_from(predecessor: Trainer, run: ModelRun, text: Bitext, folder: Pat
     return make_trainer(run, text, folder / "second", final_state)
 
 
-def test_continue_from(text: Bitext, tmp_path: Path) -> None:
+def test_continue_from(text, tmp_path):
     first = train(model_run(updates=10), text, tmp_path / "first")
     second = continue_from(first, model_run(continue_from="small", updates=30), text, tmp_path)
     assert second.counters.update == 10
@@ -369,7 +359,7 @@ def test_continue_from(text: Bitext, tmp_path: Path) -> None:
         continue_from(first, model_run(continue_from="small", batch_size=5), text, tmp_path / "first")
 
 
-def test_continue_from_resets_patience(text: Bitext, tmp_path: Path) -> None:
+def test_continue_from_resets_patience(text, tmp_path):
     settings = {"validate_every": 1, "optimizer": "adam", "learning_rate": 0.5}
     first = train(model_run(updates=12, **settings), text, tmp_path / "first")
     assert first.counters.validations_without_gain > 0
@@ -389,7 +379,7 @@ def export(trainer: Trainer, folder: Path) -> dict[str, Any]:
     return summary
 
 
-def test_init_from(text: Bitext, tmp_path: Path) -> None:
+def test_init_from(text, tmp_path):
     folder = tmp_path / "model"
     weights_path = folder / "model.safetensors"
     export(train(model_run(updates=10), text, tmp_path / "first"), folder)
@@ -409,7 +399,7 @@ def test_init_from(text: Bitext, tmp_path: Path) -> None:
         make_trainer(run, text, state_folder, init_from=folder)
 
 
-def test_tensorboard_events(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensorboard_events(text, tmp_path, monkeypatch):
     """They are the history, also after the run was continued."""
     events = {}
 
@@ -426,7 +416,7 @@ def test_tensorboard_events(text: Bitext, tmp_path: Path, monkeypatch: pytest.Mo
             assert events[name, line["update"]] == line[name]
 
 
-def test_time_budget(text: Bitext, tmp_path: Path) -> None:
+def test_time_budget(text, tmp_path):
     trainer = make_trainer(model_run(), text, tmp_path)
     with pytest.raises(Interrupted) as error:
         trainer.run(deadline=0.0)
@@ -434,7 +424,7 @@ def test_time_budget(text: Bitext, tmp_path: Path) -> None:
     assert make_trainer(model_run(), text, tmp_path).counters.update == 1
 
 
-def test_export_model(text: Bitext, tmp_path: Path) -> None:
+def test_export_model(text, tmp_path):
     """The folder has all that Table 2 and a translator need."""
     trainer = train(model_run(updates=10), text, tmp_path / "state")
     summary = export(trainer, tmp_path / "model")
@@ -447,9 +437,7 @@ def test_export_model(text: Bitext, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
-def test_diverged_training_is_no_model(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nll: float
-) -> None:
+def test_diverged_training_is_no_model(text, tmp_path, monkeypatch, nll):
     trainer = train(model_run(updates=4), text, tmp_path / "state")
     export(trainer, tmp_path / "model")
     monkeypatch.setattr(Trainer, "compute_dev_nll", lambda _: nll)
@@ -458,7 +446,7 @@ def test_diverged_training_is_no_model(
     assert not (tmp_path / "diverged").exists()
 
 
-def test_random_nll(text: Bitext, tmp_path: Path) -> None:
+def test_random_nll(text, tmp_path):
     """It is that of a model whose logits are all equal."""
     trainer = make_trainer(model_run(), text, tmp_path)
     with torch.no_grad():
@@ -467,7 +455,7 @@ def test_random_nll(text: Bitext, tmp_path: Path) -> None:
     assert trainer.compute_random_nll() == pytest.approx(trainer.compute_dev_nll())
 
 
-def test_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
+def test_lost_lock_stops_training(text, tmp_path):
     trainer = make_trainer(model_run(), text, tmp_path)
     trainer.is_lock_lost = lambda: True
     with refused():
@@ -475,7 +463,7 @@ def test_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
     assert not list_checkpoints(tmp_path)
 
 
-def test_lost_lock_leaves_no_summary(text: Bitext, tmp_path: Path) -> None:
+def test_lost_lock_leaves_no_summary(text, tmp_path):
     trainer = train(model_run(updates=2), text, tmp_path / "state")
     answers = iter([False, True])
     trainer.is_lock_lost = lambda: next(answers)
@@ -484,7 +472,7 @@ def test_lost_lock_leaves_no_summary(text: Bitext, tmp_path: Path) -> None:
     assert not (tmp_path / "model" / "summary.json").exists()
 
 
-def test_resume_keeps_matmul_library(tmp_path: Path, text: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume_keeps_matmul_library(tmp_path, text, monkeypatch):
     for library, updates in (("torch", 2), ("onednn", 4)):
         monkeypatch.setattr("nmt.training.trainer.choose_matmul_library", lambda *_, library=library: library)
         trainer = train(model_run(updates=updates), text, tmp_path / "state")
@@ -494,11 +482,11 @@ def test_resume_keeps_matmul_library(tmp_path: Path, text: Bitext, monkeypatch: 
     assert fresh.model.backend.matmul_library == "onednn"
 
 
-def test_score_that_is_not_a_number_is_never_the_best() -> None:
+def test_score_that_is_not_a_number_is_never_the_best():
     counters = Counters()
     assert [counters.count_validation(score) for score in (math.nan, math.nan, -9.0)] == [True, False, True]
 
 
-def test_state_of_another_version_is_refused() -> None:
+def test_state_of_another_version_is_refused():
     with refused():
         Counters.from_record({"update": 40, "window_updates": 10})

@@ -8,7 +8,6 @@ from nmt.backend.matmul import Backend
 from nmt.data.batches import Batch
 from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater, UpdateStatistics
 from tests.small_models import small_model
 from tests.training_settings import training
@@ -21,12 +20,12 @@ def compute_gradients(
     """Return the NLL and the gradients of the weights."""
     model.zero_grad()
     nll = model.total_nll(batch, include_padding)
-    nll.backward()  # type: ignore[no-untyped-call]
+    nll.backward()
     return nll.detach(), [w.grad.to_dense() for w in model.parameters() if w.grad is not None]
 
 
 @pytest.mark.parametrize("length_bucket", [1, 4, 7])
-def test_bucket_changes_nothing(model_type: ModelTypeName, length_bucket: int) -> None:
+def test_bucket_changes_nothing(model_type, length_bucket):
     model = small_model(model_type)
     padded_batch = batch_of(PAIRS, length_bucket=length_bucket)
     assert len(padded_batch.source) == len(padded_batch.target)
@@ -38,7 +37,7 @@ def test_bucket_changes_nothing(model_type: ModelTypeName, length_bucket: int) -
 
 
 @pytest.mark.parametrize("length_bucket", [None, 4])
-def test_forms_for_the_compiler_change_nothing(model_type: ModelTypeName, length_bucket: int | None) -> None:
+def test_forms_for_the_compiler_change_nothing(model_type, length_bucket):
     """Here they run without the compiler."""
     weights = []
     for fuse in (False, True):
@@ -53,7 +52,7 @@ def test_forms_for_the_compiler_change_nothing(model_type: ModelTypeName, length
     torch.testing.assert_close(weights[0], weights[1], rtol=1e-9, atol=1e-12)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(monkeypatch):
     """Neither those of attention nor those of the logits."""
     model, batch = small_model("rnnsearch"), batch_of(PAIRS, length_bucket=4)
     expected_nll, expected_gradients = compute_gradients(model, batch, include_padding=True)
@@ -65,7 +64,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.testing.assert_close(gradients, expected_gradients, rtol=1e-10, atol=1e-13)
 
 
-def test_statistics() -> None:
+def test_statistics():
     model = small_model("rnnsearch")
     expected_nll = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
@@ -77,7 +76,7 @@ def test_statistics() -> None:
     assert (statistics.clipped_updates, statistics.nonfinite_updates) == (3, 0)
 
 
-def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
+def test_nonfinite_gradient_is_counted(model_type):
     """By the authors' rule, training continues."""
     model, batch = small_model(model_type, torch.float32), batch_of(PAIRS)
     updater = Updater(model, training(not_finite="groundhog"))
@@ -92,7 +91,7 @@ def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
     assert updater.read_statistics().nonfinite_updates == 1
 
 
-def test_bf16_update(model_type: ModelTypeName) -> None:
+def test_bf16_update(model_type):
     """State and gradients stay in 32 bits."""
     model, batch = small_model(model_type, torch.float32), batch_of(PAIRS)
     exact_nll, exact_gradients = compute_gradients(model, batch)
@@ -111,7 +110,7 @@ def test_bf16_update(model_type: ModelTypeName) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_graphs_equal_calls(model_type: ModelTypeName, optimizer: str) -> None:
+def test_graphs_equal_calls(model_type, optimizer):
     weights, statistics = [], []
     for use_graphs in (True, False):
         model = small_model(model_type, torch.float32).to("cuda")

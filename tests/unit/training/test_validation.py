@@ -1,7 +1,6 @@
 """What the development set's NLL and BLEU are taken over, and which weights they choose."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def rows_within_limit(text: Bitext) -> Indices:
 
 
 @pytest.mark.parametrize("dev_sentences", ["all", "within_limit"])
-def test_dev_sentences(text: Bitext, tmp_path: Path, dev_sentences: str) -> None:
+def test_dev_sentences(text, tmp_path, dev_sentences):
     trainer = train(model_run(updates=7, dev_sentences=dev_sentences), text, tmp_path)
     rows = np.arange(60) if dev_sentences == "all" else rows_within_limit(text)
     expected_nll = pytest.approx(compute_mean_nll(trainer.model, text, rows, 4), rel=1e-12)
@@ -58,7 +57,7 @@ def test_dev_sentences(text: Bitext, tmp_path: Path, dev_sentences: str) -> None
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
-def test_kept_weights(text: Bitext, tmp_path: Path, keep: str) -> None:
+def test_kept_weights(text, tmp_path, keep):
     """A step size that is too large lets the score rise again after its best."""
     run = model_run(**WILD, updates=60, learning_rate=0.3, validate_every=5, keep=keep)
     trainer = train(run, text, tmp_path)
@@ -87,7 +86,7 @@ def translate_greedily(model: EncoderDecoder, text: Bitext) -> list[tuple[list[i
     return pairs
 
 
-def test_greedy_bleu(text: Bitext, tmp_path: Path) -> None:
+def test_greedy_bleu(text, tmp_path):
     """A model's own greedy translations have BLEU 100, and others less."""
     model = train(model_run(**WILD, updates=40, learning_rate=0.05), text, tmp_path / "state").model
     pairs = translate_greedily(model, text)
@@ -112,7 +111,7 @@ def test_greedy_bleu(text: Bitext, tmp_path: Path) -> None:
     assert compute_greedy_bleu(model, wrong_text, rows, 7, units) == pytest.approx(bleu_of_words)
 
 
-def test_unknown_word_is_always_wrong(text: Bitext, tmp_path: Path) -> None:
+def test_unknown_word_is_always_wrong(text, tmp_path):
     model = make_trainer(model_run(), text, tmp_path / "state").model
     with torch.no_grad():
         model.readout.b_o[UNKNOWN] += 50.0
@@ -121,7 +120,7 @@ def test_unknown_word_is_always_wrong(text: Bitext, tmp_path: Path) -> None:
     assert compute_greedy_bleu(model, unknown_text, np.arange(1), 1, VOCABULARIES[1]) == 0
 
 
-def test_dev_score(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dev_score(text, tmp_path, monkeypatch):
     """BLEU chooses and stops, while the NLL still falls. A BLEU of 0 costs no patience, an equal one does."""
     scores = iter([0.0, 0.0, 0.0, 3.0, 2.0, 4.0, 4.0, 1.0])
     monkeypatch.setattr("nmt.training.trainer.compute_greedy_bleu", lambda *_: next(scores))
@@ -132,7 +131,7 @@ def test_dev_score(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (trainer.counters.update, trainer.counters.best_update) == (40, 30)
 
 
-def test_mean_nll(text: Bitext, tmp_path: Path) -> None:
+def test_mean_nll(text, tmp_path):
     """It is a mean over sentences; 60 pairs in batches of 7 leave an uneven last one."""
     model, rows = make_trainer(model_run(), text, tmp_path).model, np.arange(60)
     with torch.no_grad():
@@ -141,13 +140,13 @@ def test_mean_nll(text: Bitext, tmp_path: Path) -> None:
     assert compute_mean_nll(model, text, rows, 7) == pytest.approx(total_nll / 60, rel=1e-6)
 
 
-def test_train_nll_is_within_limit(text: Bitext, tmp_path: Path) -> None:
+def test_train_nll_is_within_limit(text, tmp_path):
     trainer = make_trainer(model_run(train_sample=1000), text, tmp_path)
     expected_nll = compute_mean_nll(trainer.model, text, rows_within_limit(text), 4)
     assert trainer.compute_train_nll() == pytest.approx(expected_nll, rel=1e-12)
 
 
-def test_train_sample_follows_seed(text: Bitext, tmp_path: Path) -> None:
+def test_train_sample_follows_seed(text, tmp_path):
     trainer, nlls = make_trainer(model_run(), text, tmp_path), {}
     for seeds in ((6, 1), (7, 1), (6, 2), (6, None), (7, 6)):
         changes = dict(zip(("seed", "sample_seed"), seeds, strict=True))

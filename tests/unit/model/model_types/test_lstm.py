@@ -13,7 +13,7 @@ from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, check_gradien
 PAPER = LSTMArchitecture(hidden_units=1000, embedding_size=1000, source_eos=False, unused_ids=0)
 
 
-def test_paper_model_has_384_million_weights() -> None:
+def test_paper_model_has_384_million_weights():
     """Sec. 3.4: 384M, of which 64M are recurrent; 8,000 numbers represent a sentence."""
     with torch.device("meta"):
         model = model_types.build_model("lstm", PAPER, (160_002, 80_002))
@@ -25,7 +25,7 @@ def test_paper_model_has_384_million_weights() -> None:
     assert vectors.shape == (2, 8000)
 
 
-def test_weights_start_uniformly() -> None:
+def test_weights_start_uniformly():
     architecture = small_architecture("lstm", hidden_units=120, embedding_size=90, init_range=0.08)
     model = model_types.create_model("lstm", architecture, (400, 300), seed=1)
     for name, weight in model.named_parameters():
@@ -41,7 +41,7 @@ def test_weights_start_uniformly() -> None:
         ("forward", True, [[5, 6, 7, END], [8, END]]),
     ],
 )
-def test_reading_order(order: str, source_eos: bool, expected_words: list[list[int]]) -> None:
+def test_reading_order(order, source_eos, expected_words):
     model = small_model("lstm", source_order=order, source_eos=source_eos)
     batch = batch_of([([5, 6, 7], [2]), ([8], [3])], source_eos)
     positions, is_word = model.reading_order(batch.source_lengths, len(batch.source))
@@ -52,7 +52,7 @@ def test_reading_order(order: str, source_eos: bool, expected_words: list[list[i
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_library_scan_matches_loops(layers: int) -> None:
+def test_library_scan_matches_loops(layers):
     """oneDNN, which has no 64 bits, against the plain loops."""
     model = small_model("lstm", torch.float32, layers=layers)
     expected = nll_by_loops(model, PAIRS)
