@@ -54,6 +54,7 @@ class GatedDecoder(BackendModule, ABC):
     def __init__(self, architecture: GatedDecoderArchitecture, context_size: int) -> None:
         super().__init__()
         N = architecture.hidden_units
+        self.context_size = context_size
         self.W_s, self.b_s = create_weight(N, N), create_weight(N)
         self.unit = GRUCell(architecture.embedding_size, N, context_size)
 
@@ -124,12 +125,18 @@ class GatedEncoderDecoder(EncoderDecoder):
     """
 
     architecture: GatedDecoderArchitecture
-    encoder: nn.Module
-    decoder: GatedDecoder
     readout: MaxoutOutputLayer
 
-    def __init__(self, architecture: GatedDecoderArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        architecture: GatedDecoderArchitecture,
+        vocabulary_sizes: tuple[int, int],
+        encoder: nn.Module,
+        decoder: GatedDecoder,
+    ) -> None:
         super().__init__(architecture, vocabulary_sizes, embedding_bias=True)
+        self.encoder, self.decoder = encoder, decoder
+        self.readout = MaxoutOutputLayer(architecture, decoder.context_size, self.target_vocabulary_size)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from nmt.backend.matmul import BackendModule
 from nmt.model.gated_decoder import RECURRENT_NAMES, Annotations, FixedContextDecoder, GatedEncoderDecoder
-from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal
 from nmt.settings.model_types import GrConvArchitecture
 
@@ -81,10 +80,9 @@ class GrConv(GatedEncoderDecoder):
     encoder: RecursiveEncoder
 
     def __init__(self, architecture: GrConvArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(architecture, vocabulary_sizes)
-        self.encoder = RecursiveEncoder(architecture)
-        self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, self.target_vocabulary_size)
+        super().__init__(
+            architecture, vocabulary_sizes, RecursiveEncoder(architecture), FixedContextDecoder(architecture)
+        )
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from nmt.data.batches import word_mask
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import GRUCell, scan_gru
-from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.settings.model_types import GatedArchitecture
 
 
@@ -33,10 +32,9 @@ class RNNencdec(GatedEncoderDecoder):
     """The model: the forward encoder and a decoder with a fixed context."""
 
     def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(architecture, vocabulary_sizes)
-        self.encoder = ForwardEncoder(architecture)
-        self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, self.target_vocabulary_size)
+        super().__init__(
+            architecture, vocabulary_sizes, ForwardEncoder(architecture), FixedContextDecoder(architecture)
+        )
 
 
 Model = RNNencdec

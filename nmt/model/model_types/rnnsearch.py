@@ -12,7 +12,6 @@ from nmt.data.batches import word_mask
 from nmt.model.attention import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GRUCell, scan_gru
-from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, normal
 from nmt.settings.model_types import GatedArchitecture
 
@@ -46,9 +45,9 @@ class BidirectionalEncoder(nn.Module):
 class AttentionDecoder(GatedDecoder):
     """The decoder with attention. The alignment model computes c_i from s_{i-1}."""
 
-    def __init__(self, architecture: GatedArchitecture, context_size: int) -> None:
-        super().__init__(architecture, context_size)
-        self.alignment = Alignment(architecture.hidden_units, context_size, architecture.alignment_units)
+    def __init__(self, architecture: GatedArchitecture) -> None:
+        super().__init__(architecture, context_size=2 * architecture.hidden_units)
+        self.alignment = Alignment(architecture.hidden_units, self.context_size, architecture.alignment_units)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
         """Return `encoded` with the keys U_a h_j, which are computed once per sentence."""
@@ -79,11 +78,9 @@ class RNNsearch(GatedEncoderDecoder):
     architecture: GatedArchitecture
 
     def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(architecture, vocabulary_sizes)
-        context_size = 2 * architecture.hidden_units
-        self.encoder = BidirectionalEncoder(architecture)
-        self.decoder = AttentionDecoder(architecture, context_size)
-        self.readout = MaxoutOutputLayer(architecture, context_size, self.target_vocabulary_size)
+        super().__init__(
+            architecture, vocabulary_sizes, BidirectionalEncoder(architecture), AttentionDecoder(architecture)
+        )
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
