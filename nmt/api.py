@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, os_errors_as_user_error
-from nmt.io.files import check_path
 from nmt.settings.base import validate_settings
 from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import read_text_settings
@@ -205,7 +204,7 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has an invalid value.
     """
-    folders = [check_path("nmt.load", path) for path in (folder, *other_folders)]
+    folders = [Path(path) for path in (folder, *other_folders)]
     compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
         return Model(folders, compute)

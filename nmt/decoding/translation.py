@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from nmt.data.characters import compile_pattern, count_letters_or_word
 from nmt.errors import UserError, os_errors_as_user_error
-from nmt.io.files import check_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +102,7 @@ class Translation:
         figure = plot_attention(attention, self.source_tokens, self.tokens)
         if path is not None:
             with os_errors_as_user_error():
-                save_figure(figure, check_path("plot", path))
+                save_figure(figure, Path(path))
         return figure
 
 

@@ -25,13 +25,6 @@ _OPEN_FILE = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 _SECONDS_PER_DAY = 86400
 
 
-def check_path(name: str, path: object) -> Path:
-    """Return a path that is given in Python. Raise a UserError that begins with `name` if it is no path."""
-    if not isinstance(path, str | os.PathLike):
-        raise UserError(f"{name}: found {path!r:.60}, expected a path (str or Path)")
-    return Path(path)
-
-
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path, whose file is renamed to `path` if the block ends without an error.

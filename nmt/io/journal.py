@@ -42,17 +42,12 @@ class Journal:
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
-        # stop at the first line that a killed process has not completed
         complete_bytes = len(header)
         for line in self._file:
-            if not line.endswith(b"\n"):
-                break
-            try:
+            if line.endswith(b"\n"):  # otherwise, a killed process has not completed it
                 number, result = json.loads(line)
-                self.results[int(number)] = result
-            except (ValueError, TypeError):
-                break
-            complete_bytes += len(line)
+                self.results[number] = result
+                complete_bytes += len(line)
         return complete_bytes
 
     def add(self, number: int, result: Any) -> None:

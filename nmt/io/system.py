@@ -21,27 +21,14 @@ from typing import Any
 import nmt
 from nmt.environment import REPOSITORY
 
-PACKAGES = (
-    "matplotlib",
-    "numpy",
-    "pandas",
-    "sacrebleu",
-    "sacremoses",
-    "safetensors",
-    "sentencepiece",
-    "snakemake",
-    "tabulate",
-    "torch",
-)
+PACKAGES = "matplotlib numpy pandas sacrebleu sacremoses safetensors sentencepiece snakemake tabulate torch"
 """Packages that results may depend on."""
 CPUINFO = Path("/proc/cpuinfo")
 
-
-KERNEL_FLAGS = {
-    *("avx", "avx2", "fma", "avx_vnni", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"),
-    *("avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_int8"),
-    *("asimd", "asimddp", "sve", "sve2", "bf16", "i8mm"),
-}
+KERNEL_FLAGS = (
+    "avx avx2 fma avx_vnni avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16 avx512_fp16 amx_tile amx_bf16 "
+    "amx_int8 asimd asimddp sve sve2 bf16 i8mm"
+)
 """Flags of a CPU, as Linux names them, by which PyTorch, MKL and oneDNN choose kernels."""
 KERNEL_VARIABLES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
 """Variables by which somebody can choose other kernels."""
@@ -65,7 +52,7 @@ def describe_processor() -> dict[str, Any]:
     """
     description: dict[str, Any] = {
         "model": cpu_model(),
-        "flags": sorted(KERNEL_FLAGS & read_cpu_words()),
+        "flags": sorted(read_cpu_words().intersection(KERNEL_FLAGS.split())),
         "variables": {name: os.environ[name] for name in KERNEL_VARIABLES if name in os.environ},
     }
     torch = sys.modules.get("torch")
@@ -102,7 +89,7 @@ def _run_git(*arguments: str) -> str | None:
 def package_versions() -> dict[str, str]:
     """Return the versions of the installed packages."""
     versions = {}
-    for name in PACKAGES:
+    for name in PACKAGES.split():
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     return versions

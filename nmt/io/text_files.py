@@ -276,11 +276,6 @@ class UnevenSidesError(UserError):
     """The sides of a text have different numbers of lines."""
 
 
-def _uneven_sides_error(longer_side: str | Path, shorter_side: str | Path) -> UserError:
-    """Return the error that one file ends before the other."""
-    return UserError(f"{shorter_side} has fewer lines than {longer_side}; both sides need as many lines")
-
-
 def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
 ) -> Iterator[tuple[list[str], list[str]]]:
@@ -290,10 +285,10 @@ def read_pair_groups(
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
         if len(target_lines) < len(source_lines):
-            raise _uneven_sides_error(longer_side=sources.name, shorter_side=targets.name)
+            raise UnevenSidesError(f"{targets.name} has fewer lines than {sources.name}")
         yield source_lines, target_lines
     if targets.take_lines(1):
-        raise _uneven_sides_error(longer_side=targets.name, shorter_side=sources.name)
+        raise UnevenSidesError(f"{sources.name} has fewer lines than {targets.name}")
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -13,18 +13,18 @@ Normalization = Literal["none", "unicode", "punctuation"]
 MAX_VOCABULARY_SIZE = 2**31 - 3
 """Maximum number of words: ids have at most 32 bits, and two ids are EOS and [UNK]."""
 
-LANGUAGES = (
-    "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
-    "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te", "yue", "zh",
-)  # fmt: skip
-"""Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
-
-
-_ISO_639_3_CODES = (
-    "asm ben cat ces deu ell eng spa est fin fra gle guj hin hun isl ita kan lit "
-    "lav mal mni mar nld ori pan pol por ron rus slk slv swe tam tdt tel yue zho"
+_CODES = (
+    "as bn ca cs de el en es et fi fr ga gu hi hu is it kn lt lv ml mni mr nl or pa pl pt ro ru sk sl sv ta tdt te "
+    "yue zh"
 )
-"""The codes of `LANGUAGES` by which many collections of text name their files."""
+_ISO_639_3_CODES = (
+    "asm ben cat ces deu ell eng spa est fin fra gle guj hin hun isl ita kan lit lav mal mni mar nld ori pan pol por "
+    "ron rus slk slv swe tam tdt tel yue zho"
+)
+"""Codes of the same languages by which many collections of text name their files."""
+
+LANGUAGES = tuple(_CODES.split())
+"""Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
 
 
 def describe_unknown_language(code: str) -> str:

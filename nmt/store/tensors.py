@@ -12,11 +12,11 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save, save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nmt.errors import UserError, errors_as_user_error
-from nmt.io.files import atomic_path, is_replaceable, require_regular_file
+from nmt.io.files import atomic_path, require_regular_file
 
 METADATA_KEY = "about"
 """The entry of the file's metadata with the metadata of `save_tensors`, as JSON."""
@@ -32,18 +32,14 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     entries = {METADATA_KEY: json.dumps(metadata, sort_keys=True)}
 
     with atomic_path(path) as temporary_path:
-        if is_replaceable(temporary_path):
-            # `save_file` lets nobody but the owner read its files. So the usual permissions are restored.
-            temporary_path.touch()
-            permissions = temporary_path.stat().st_mode
-            try:
-                save_file(cpu_tensors, temporary_path, entries)
-            except SafetensorError as error:  # its text contains the error of the system
-                raise UserError(f"{path}: cannot be written ({error}); make room and run again") from None
-            temporary_path.chmod(permissions)
-        else:
-            # `save_file` writes another file and renames it, which would replace a device such as /dev/null.
-            temporary_path.write_bytes(save(cpu_tensors, entries))
+        # `save_file` lets nobody but the owner read its files. So the usual permissions are restored.
+        temporary_path.touch()
+        permissions = temporary_path.stat().st_mode
+        try:
+            save_file(cpu_tensors, temporary_path, entries)
+        except SafetensorError as error:  # its text contains the error of the system
+            raise UserError(f"{path}: cannot be written ({error}); make room and run again") from None
+        temporary_path.chmod(permissions)
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:

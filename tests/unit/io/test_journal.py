@@ -9,11 +9,11 @@ from tests.running import ROOT
 
 
 def test_journal_of_another_job(tmp_path):
-    """Only the same job resumes, and damaged lines are left out."""
+    """Only the same job resumes, and an incomplete line is left out."""
     with Journal(tmp_path / "out", "digest") as journal:
         journal.add(3, ["done"])
     with journal.path.open("a", encoding="utf-8") as file:
-        file.write("5\n")
+        file.write("[5, ")
     with Journal(tmp_path / "out", "digest") as journal:
         assert journal.results == {3: ["done"]}
     with Journal(tmp_path / "out", "other digest") as journal:

@@ -1,22 +1,10 @@
 """Tensors in files."""
 
 import os
-import stat
 
 import torch
-from safetensors.torch import load
 
 from nmt.store.tensors import save_tensors
-
-
-def test_save_to_pipe(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDWR)
-    save_tensors(pipe, {"a": torch.ones(2)})
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert load(os.read(reader, 1 << 16))["a"].tolist() == [1, 1]
-    os.close(reader)
 
 
 def test_permissions_of_tensors(tmp_path):
