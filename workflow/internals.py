@@ -27,18 +27,6 @@ from workflow.records import take_run_lock
 
 PARTITION_RESOURCES = ("slurm_partition", "gpu_model")
 
-REPORTED_RESOURCES = (
-    "runtime",
-    "mem_mb",
-    "mem_mb_per_cpu",
-    "gpu",
-    "gpu_model",
-    "slurm_partition",
-    "qos",
-    "time_limit_key",
-)
-"""The resources that jobs request of a cluster, and the setting under `resources` that limits the time."""
-
 # --- the command line -------------------------------------------------------------------------------------------------
 
 
@@ -222,8 +210,7 @@ def list_jobs(config: Config, workflow: Any) -> JobList:
 def _describe_job(job: Any, is_pending: bool) -> Job:
     """Return what the preflight check and the logger need to know of one of Snakemake's jobs."""
     # Until its inputs exist, a resource that depends on them is a placeholder: a subclass of str.
-    resources = {name: job.resources.get(name) for name in REPORTED_RESOURCES}
-    known_resources = {name: value for name, value in resources.items() if type(value) in (int, str)}
+    known_resources = {name: value for name, value in job.resources.items() if type(value) in (int, str)}
     return Job(
         rule=job.rule.name,
         wildcards=dict(job.wildcards_dict),

@@ -5,6 +5,7 @@ alone, rules have parameters `rerun_if_..._change`. Snakemake does not compare a
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -73,33 +74,22 @@ def count_gpus(device: str) -> int:
     return 0 if device == "cpu" else 1
 
 
+@dataclass(eq=False)
 class Jobs:
-    """Functions for `input`, `params`, `threads`, `priority` and `resources` of the rules.
+    """Functions for `input`, `params`, `threads`, `priority` and `resources` of the rules."""
 
-    Args:
-        config: the settings.
-        plan: the runs and systems.
-        paths: names of files.
-        cores: the number of cores that jobs on this machine share.
-        gpus: the number of GPUs that jobs on this machine share; 0 if there are none, or if jobs are submitted.
-        is_made: whether a rule makes a file.
-    """
+    config: Config
+    plan: Plan
+    paths: Paths
+    cores: int
+    """The number of cores that jobs on this machine share."""
+    gpus: int
+    """The number of GPUs that jobs on this machine share; 0 if there are none, or if jobs are submitted."""
+    is_made: Callable[[str], bool]
+    """Whether a rule makes a file."""
 
-    def __init__(
-        self,
-        config: Config,
-        plan: Plan,
-        paths: Paths,
-        cores: int,
-        gpus: int,
-        is_made: Callable[[str], bool],
-    ) -> None:
-        self.config = config
-        self.plan = plan
-        self.paths = paths
-        self.cores = cores
-        self.gpus = gpus
-        self.is_made = is_made
+    def __post_init__(self) -> None:
+        config, plan, paths = self.config, self.plan, self.paths
         self.data_memory = 1000 * config.resources.data_memory_gb
         """MB of a data job that holds more than a few lines at a time."""
 

@@ -58,13 +58,6 @@ def get_published_settings(config: Config) -> dict[str, Any]:
     return values
 
 
-def get_page_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that the page of a run shows: the published ones without the addresses of archives."""
-    values = get_published_settings(config)
-    del values["archives"]
-    return values
-
-
 def read_published_settings(path: Path) -> Config:
     """Read the file of settings beside results (`get_published_settings`)."""
     return read_settings(Published, path, "expected the settings of a run")

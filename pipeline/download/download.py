@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -14,7 +14,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from nmt.errors import UserError, printable
-from nmt.io.files import commit_file, full_disk_as_user_error, write_json
+from nmt.io.files import commit_file, full_disk_as_user_error, sha256, write_json
 from nmt.io.progress import Progress
 from pipeline.config.catalogue import Source, hide_secrets
 
@@ -53,13 +53,10 @@ class FileChecksums:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a file once, and return its size and checksums."""
-        md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        """Read a file, and return its size and checksums."""
         with path.open("rb") as file:
-            for chunk in _read_chunks(file):
-                md5.update(chunk)
-                sha256.update(chunk)
-            return cls(file.tell(), md5.hexdigest(), sha256.hexdigest())
+            md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+        return cls(path.stat().st_size, md5.hexdigest(), sha256(path))
 
     def find_mismatch(self, source: Source) -> str | None:
         """Return how the file differs from the known size and checksums of its source, or None if it does not."""
@@ -70,12 +67,6 @@ class FileChecksums:
             if expected_value is not None and expected_value != value:
                 return f"{name}: {value}, expected {expected_value}"
         return None
-
-
-def _read_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a file in chunks."""
-    while chunk := file.read(CHUNK_BYTES):
-        yield chunk
 
 
 def _has_checksum(source: Source) -> bool:
@@ -145,13 +136,13 @@ def _list_locations(source: Source, mirrors: Sequence[str]) -> Iterator[str]:
     yield source.url
 
 
+@dataclass(frozen=True)
 class _Transfer:
     """The transfer of one file from one location to a partial file next to its output."""
 
-    def __init__(self, location: str, partial_file: Path, source: Source) -> None:
-        self.location = location
-        self.partial_file = partial_file
-        self.source = source
+    location: str
+    partial_file: Path
+    source: Source
 
     def complete(self) -> FileChecksums:
         """Complete and check the partial file. If it came in parts and is wrong, the whole file is requested again."""
@@ -193,7 +184,8 @@ class _Transfer:
             raise SourceError("no such file")
         try:
             with path.open("rb") as file:
-                self._write(_read_chunks(file), path.stat().st_size, start=0)
+                chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
+                self._write(chunks, path.stat().st_size, start=0)
         except OSError as error:
             raise SourceError(f"cannot be read ({error.strerror or error})") from None
 

@@ -37,9 +37,6 @@ PROJECT = """\
 cmake_minimum_required(VERSION 3.10)
 project(probe CXX)
 find_package(Boost REQUIRED COMPONENTS program_options)
-if (Boost_USE_STATIC_LIBS AND REFUSE)
-  message(FATAL_ERROR "static libraries are not here")
-endif ()
 add_executable(probe probe.cc)
 target_link_libraries(probe Boost::program_options)
 """
@@ -49,12 +46,12 @@ int main() { boost::program_options::options_description("probe").add_options()(
 """
 
 
-@pytest.mark.parametrize("static", [True, False])
-def test_build_links_static_libraries(tmp_path: Path, static: bool) -> None:
+def test_build_links_static_libraries(tmp_path: Path) -> None:
+    if not any(Path("/usr/lib").rglob("libboost_program_options.a")):
+        pytest.skip("Boost's static libraries are not installed")
     source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
-    refuse = "" if static else "set(REFUSE ON)\n"
-    (source / "CMakeLists.txt").write_text(PROJECT.replace("find_", f"{refuse}find_", 1), encoding="utf-8")
+    (source / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
     (source / "probe.cc").write_text(PROBE, encoding="utf-8")
     try:
         _configure_build(source, build)
@@ -62,6 +59,4 @@ def test_build_links_static_libraries(tmp_path: Path, static: bool) -> None:
         pytest.skip(str(error))
     subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
     libraries = subprocess.check_output(["ldd", build / "probe"], text=True)
-    if static and not any(Path("/usr/lib").rglob("libboost_program_options.a")):
-        pytest.skip("Boost's static libraries are not installed")
-    assert ("libboost" in libraries) == ("libstdc++" in libraries) == (not static)
+    assert "libboost" not in libraries and "libstdc++" not in libraries

@@ -1,6 +1,5 @@
 """What stands before Slurm's own programs: submissions that wait, states that the executor understands."""
 
-import logging
 import os
 import signal
 import subprocess
@@ -10,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from snakemake_executor_plugin_slurm.accounts import validate_account
-from snakemake_interface_common.exceptions import WorkflowError
 
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but
 from workflow.cluster import PROGRAMS, put_wrappers_first
@@ -255,14 +252,3 @@ def test_failed_query_before_submission_is_empty(slurm: FakeSlurm, tmp_path: Pat
     slurm.environment["PATH"] = f"{PROGRAMS}:{programs_but(tmp_path, SLURM_PROGRAMS)}"
     result = slurm.call(program)
     assert (result.returncode, result.stdout) == (0, "")
-
-
-def test_unknown_account_is_left_to_sbatch(slurm: FakeSlurm, monkeypatch: pytest.MonkeyPatch) -> None:
-    slurm.add("sacctmgr", "exit 1")
-    slurm.add("sshare", "exit 1")
-    monkeypatch.setenv("PATH", slurm.environment["PATH"])
-    assert validate_account("us", logging.getLogger()) == ""
-    slurm.add("sacctmgr", "echo us; echo them")
-    assert validate_account("us", logging.getLogger()) == "us"
-    with pytest.raises(WorkflowError, match="appears to be invalid"):
-        validate_account("others", logging.getLogger())

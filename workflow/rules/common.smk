@@ -19,7 +19,7 @@ import pipeline.config.job_settings as job_settings
 from pipeline.config.layers import find_layers, find_module_layers, load_config
 from pipeline.config.folder import RUN_SETTINGS
 from pipeline.config.runs import MOSES_WITH_RNNENC, run_settings, select_distinct_systems
-from pipeline.config.snapshot import get_page_settings, get_published_settings
+from pipeline.config.snapshot import get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.errors import UserError
 from nmt.io.messages import print_error

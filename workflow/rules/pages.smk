@@ -49,7 +49,8 @@ rule report:
         "logs/results/report.log",
     localrule: True
     params:
-        settings=get_page_settings(CONFIG),
+        # the page shows no addresses of archives
+        settings={key: value for key, value in get_published_settings(CONFIG).items() if key != "archives"},
         title=literal_text(f"Neural machine translation: {EXPERIMENT}"),
         papers=[paper.name for paper in PAPERS.values()],
         other_pages=[os.path.basename(page) for page in PLAYGROUND],

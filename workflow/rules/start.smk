@@ -37,6 +37,7 @@ def start_run():
     if problems:
         exit_with_errors(problems)
 
+    # jobs on a cluster read the settings of this run, whatever config.yaml says by then
     write_json(RUN_SETTINGS, CONFIG.model_dump(mode="json"))
     records.plan_results([*RECORDED_FILES, RECORD])
     for name, caption in REPORT_CAPTIONS.items():

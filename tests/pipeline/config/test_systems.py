@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pipeline.config.job_settings import get_report_settings
 from pipeline.config.runs import collect_systems, select_systems
-from pipeline.config.snapshot import get_page_settings, get_published_settings
+from pipeline.config.snapshot import get_published_settings
 from tests.experiments import paper
 
 OVERLAY = """
@@ -46,7 +46,6 @@ def test_results_name_selected_systems_only(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
     assert get_report_settings(settings).labels["two"] == "Two"
     assert list(get_published_settings(settings)["systems"]) == ["two", "narrow"]
-    assert '"idle"' not in get_page_settings(settings)
     assert get_report_settings(settings).labels["moses-mixed"] == "Mixed"
     kept = get_published_settings(settings)
     assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [

@@ -32,17 +32,6 @@ def test_weights_survive_configuration(tmp_path: Path) -> None:
     assert sorted(read_weights(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
 
 
-def test_every_feature_has_weights() -> None:
-    lines = format_configuration(SYSTEM, START).split("\n")
-    features = lines[lines.index("[feature]") + 1 : lines.index("[weight]")]
-    named = [
-        dict(part.split("=") for part in line.split()[1:]).get("name", line.split()[0]) for line in features
-    ]
-    weights = {line.split("= ")[0]: line.split("= ")[1].split() for line in START.split("\n") if line}
-    assert {name if name[-1].isdigit() else f"{name}0" for name in named} == weights.keys()
-    assert [len(weights["TranslationModel0"]), len(weights["LexicalReordering0"])] == [4, 6]
-
-
 def test_one_more_score_has_one_more_weight() -> None:
     system = replace(SYSTEM, phrase_scores=5)
     text = format_configuration(system, initial_weights(system))
