@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from nmt.errors import UserError
-from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, Bootstrap, SampledBleu, compute_interval
+from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, SampledBleu, compute_interval
 from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
@@ -122,7 +122,7 @@ def _compare_column(
         if not my_sentences[0] or _list_lengths(my_sentences[0]) != _list_lengths(their_sentences[0]):
             continue
 
-        bootstrap = Bootstrap.from_settings(settings)
+        bootstrap = my_inputs.bootstrap
         my_bleu = SampledBleu(my_sentences, bootstrap)
         their_bleu = SampledBleu(their_sentences, bootstrap)
         if _read_translations(my_inputs, system, column) == _read_translations(their_inputs, system, column):

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.evaluation.bleu import BleuCounts, compute_bleu
-from pipeline.config.artifacts import ReportSettings
 from pipeline.results.seeds import Mean, ScoredSentences
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -43,11 +42,6 @@ class Bootstrap:
 
     sample_count: int
     seed: int
-
-    @classmethod
-    def from_settings(cls, settings: ReportSettings) -> Self:
-        """Return the bootstrap of tables and figures."""
-        return cls(settings.bootstrap_samples, settings.bootstrap_seed)
 
     @property
     def sacrebleu_seed(self) -> int:

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from nmt.settings.model_types import LSTMArchitecture
-from nmt.settings.training import ModelEntry
 from pipeline.config.runs import SEED_SUFFIX
 from pipeline.config.schema import Config
 from pipeline.results.paper_claims import (
@@ -46,27 +44,29 @@ def find_system(role: Role, roles: Mapping[str, Role], config: Config) -> str | 
 
 def find_model(role: ModelRole, config: Config) -> str | None:
     """Return the first model in use with the settings of a role; None if there is none."""
-    # 1. the models of the role's kind
+    # 1. the models of the role's kind; only LSTMs have an order and layers
     models = {}
     for name in config.use.models:
         model = config.models[name]
         has_type = model.model_type == role.model_type
         is_continued = bool(model.continue_from)
-        has_order = role.source_order is None or role.source_order == _get_source_order(model)
+        has_order = role.source_order in (None, getattr(model.architecture, "source_order", None))
         if has_type and is_continued == role.continued and has_order:
             models[name] = model
 
     # 2. the first of them that has the limit and the depth; "shorter" and "longer" need two different limits
     limits = sorted({model.max_words for model in models.values()})
-    if role.limit in ("shorter", "longer") and len(limits) == 1:
-        return None
-    max_layers = max((_count_layers(model) for model in models.values()), default=0)
+    possible_limits = {
+        None: limits,
+        "shortest": limits[:1],
+        "shorter": limits[:-1][:1],
+        "longest": limits[-1:],
+        "longer": limits[1:][-1:],
+    }
+    depths = {name: getattr(model.architecture, "layers", 1) for name, model in models.items()}
     for name, model in models.items():
-        if role.limit in ("shortest", "shorter") and model.max_words != limits[0]:
-            continue
-        if role.limit in ("longest", "longer") and model.max_words != limits[-1]:
-            continue
-        if _count_layers(model) == max_layers - role.fewer_layers:
+        is_depth = depths[name] == max(depths.values()) - role.fewer_layers
+        if is_depth and model.max_words in possible_limits[role.limit]:
             return name
     return None
 
@@ -74,13 +74,3 @@ def find_model(role: ModelRole, config: Config) -> str | None:
 def _are_runs_of(members: list[str], model: str | None, count: int) -> bool:
     """Return whether members are `count` runs of the model: lstm and lstm.seed-2 are two runs of lstm."""
     return len(members) == count and all(SEED_SUFFIX.sub("", member) == model for member in members)
-
-
-def _get_source_order(model: ModelEntry) -> str | None:
-    architecture = model.architecture
-    return architecture.source_order if isinstance(architecture, LSTMArchitecture) else None
-
-
-def _count_layers(model: ModelEntry) -> int:
-    architecture = model.architecture
-    return architecture.layers if isinstance(architecture, LSTMArchitecture) else 1

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import (
     SIGNIFICANCE_LEVEL,
-    Bootstrap,
     SampledBleu,
     compute_interval,
     compute_p_value,
@@ -204,7 +203,7 @@ class _Judge:
             counted_sentences.append(
                 [sentence if is_counted else _NO_COUNTS for sentence, is_counted in pairs]
             )
-        return SampledBleu(counted_sentences, Bootstrap.from_settings(self.inputs.settings))
+        return SampledBleu(counted_sentences, self.inputs.bootstrap)
 
     def _mark_sentences(
         self, sentences: ScoredSentences, column: ScoreColumn, group: Sentences

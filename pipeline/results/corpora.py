@@ -65,11 +65,7 @@ def sum_corpus_counts(
     # the stages after cleaning
     for name in corpus.stages:
         shards = [read_json(path)["stage"] for path in corpus.shard_files(name, "counts.json")]
-        pairs = sum(shard["pairs"] for shard in shards)
-        words = []
-        for side in SIDES:
-            words.append(sum(shard[side]["words"] for shard in shards))
-        stages.append(_describe_stage(name, pairs, words))
+        stages.append(_sum_stages(name, shards))
 
     # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
@@ -102,6 +98,17 @@ def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Count
     }
 
 
+def _sum_stages(name: str, stages: Sequence[Counts]) -> Counts:
+    """Return the sums of the counts of some stages. A count that one of them lacks, such as unknown words, is None."""
+    total: Counts = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
+    for side in SIDES:
+        total[side] = {}
+        for key in stages[-1][side]:
+            counts = [stage[side].get(key) for stage in stages]
+            total[side][key] = None if None in counts else sum(counts)
+    return total
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
@@ -112,30 +119,16 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     if len(training_corpora) < 2:
         return training_corpora + other_corpora
     stages = [stage for corpus in training_corpora for stage in corpus["stages"]]
-    stage_names = dict.fromkeys(stage["name"] for stage in stages)  # each once, in order
-    total_stages = [_sum_stage(name, training_corpora) for name in stage_names]
+    total_stages = []
+    for name in dict.fromkeys(stage["name"] for stage in stages):  # each once, in order
+        # if a corpus does not have the stage, its last stage counts: without a selection, all sentences are used
+        corpus_stages = []
+        for corpus in training_corpora:
+            stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
+            corpus_stages.append(stages_by_name.get(name, corpus["stages"][-1]))
+        total_stages.append(_sum_stages(name, corpus_stages))
     total = {"name": TOTAL, "part": "train", "stages": total_stages}
     return [*training_corpora, total, *other_corpora]
-
-
-def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
-    """Return the sums of a stage over corpora.
-
-    If a corpus does not have the stage, its last stage counts: without a selection, all of its sentences are used.
-    """
-    stages = []
-    for corpus in corpora:
-        stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
-        stages.append(stages_by_name.get(name, corpus["stages"][-1]))
-
-    # if a corpus does not have a count, such as unknown words, the sum is None
-    total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
-    for side in SIDES:
-        total[side] = {}
-        for key in ("words", "unknown"):
-            counts = [stage[side].get(key) for stage in stages]
-            total[side][key] = None if None in counts else sum(counts)
-    return total
 
 
 def get_reported_words(corpus: Counts, stage: str, reported_data: ReportedData) -> int | None:
@@ -214,14 +207,17 @@ def _format_cell(value: str | float | None) -> str:
 
 def _describe_losses(corpus: Counts) -> str:
     """Return the note that says which pairs of a corpus were removed and why, and which overlap with held-out text."""
-    removed_counts = _format_counts(corpus["removed"])
-    overlap_counts = _format_counts(corpus["overlap"])
     clauses = []
-    if removed_counts:
-        clauses.append(f"removed pairs: {removed_counts}")
-    if overlap_counts:
-        matches = "same: as tokens; alike: by letters and digits"
-        clauses.append(f"pairs that share a sentence with held-out text ({matches}): {overlap_counts}")
+    for title, key in (
+        ("removed pairs", "removed"),
+        (
+            "pairs that share a sentence with held-out text (same: as tokens; alike: by letters and digits)",
+            "overlap",
+        ),
+    ):
+        counts_text = _format_counts(corpus[key])
+        if counts_text:
+            clauses.append(f"{title}: {counts_text}")
     return f"{corpus['name']}: {'; '.join(clauses)}."
 
 

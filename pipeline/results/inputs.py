@@ -59,6 +59,11 @@ class Inputs:
         """The settings of tables and figures."""
         return get_report_settings(self.config)
 
+    @property
+    def bootstrap(self) -> Bootstrap:
+        """The bootstrap of tables and figures."""
+        return Bootstrap(self.settings.bootstrap_samples, self.settings.bootstrap_seed)
+
     @cached_property
     def papers(self) -> dict[str, Paper]:
         """The papers whose tables and figures are made. Their files are the checkout's: a package may be forged."""
@@ -176,7 +181,7 @@ class Inputs:
 
     def _compare_column(self, mode: str) -> dict[str, Any]:
         """Compare the systems of a column of Table 1."""
-        return compare(self._collect_column(mode), Bootstrap.from_settings(self.settings))
+        return compare(self._collect_column(mode), self.bootstrap)
 
     def _collect_column(self, mode: str) -> ColumnTranslations:
         """Return all translations of a column of Table 1."""

@@ -185,19 +185,19 @@ def check_alignments(inputs: Inputs) -> Iterator[str]:
 
 def describe_unknown_code(inputs: Inputs) -> str:
     """Return a line about trainings and translations made with uncommitted or unknown code, or "" if there are none."""
-    training_codes = [summary["made_with"]["code"] for summary in chain(*inputs.summaries().values())]
-    translation_codes = []
+    codes: dict[str, list[Any]] = {"trainings": [], "files of translations": []}
+    for summary in chain(*inputs.summaries().values()):
+        codes["trainings"].append(summary["made_with"]["code"])
     for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):
         provenance = read_provenance(inputs.package.translations(set_name, system, mode))
-        translation_codes.append(provenance["made_with"]["code"])
+        codes["files of translations"].append(provenance["made_with"]["code"])
 
     counts = []
-    for name, codes in (("trainings", training_codes), ("files of translations", translation_codes)):
+    for name, name_codes in codes.items():
         # "dirty" is None if git could not say
-        committed_codes = [code for code in codes if code["commit"] and code["dirty"] is False]
-        unknown_count = len(codes) - len(committed_codes)
-        if unknown_count:
-            counts.append(f"{unknown_count} of {len(codes)} {name}")
+        unknown_codes = [code for code in name_codes if not code["commit"] or code["dirty"] is not False]
+        if unknown_codes:
+            counts.append(f"{len(unknown_codes)} of {len(name_codes)} {name}")
     if not counts:
         return ""
     return f"{inputs.package.folder}: {' and '.join(counts)} were made with code that differs from any commit"

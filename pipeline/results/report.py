@@ -18,9 +18,13 @@ from nmt import __version__
 from nmt.environment import REPOSITORY
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.runs import format_run_label
 from pipeline.results.html import render_template
+from pipeline.results.inputs import Inputs
+from pipeline.results.tables.attention import make_attention_table
 from pipeline.results.tables.writer import Table
+from pipeline.results.tables_and_figures import make_table
 
 MAIN_FIGURES = ("figure2", "figure3")
 """Figures at the beginning of the page."""
@@ -53,26 +57,25 @@ class Item:
 
 
 def write_report(
-    output: Path,
-    title: str,
-    papers: Sequence[str],
-    tables: Mapping[str, Table],
+    inputs: Inputs,
     artifacts: Sequence[Path],
     other_pages: Sequence[str],
     captions: Mapping[str, Mapping[str, str]],
+    title: str,
     settings: dict[str, Any],
+    output: Path,
 ) -> None:
     """Write the page of a run.
 
     Args:
-        output: the HTML file.
-        title: the title of the page.
-        papers: names of the papers whose tables and figures the run makes.
-        tables: the tables by name, in the order of the page.
-        artifacts: PNG figures, JSON alignment error rates and the headline (.txt), in the order of the page.
+        inputs: the package of the run.
+        artifacts: the Markdown files of tables, PNG figures, JSON alignment error rates and the headline (.txt), in the
+            order of the page.
         other_pages: file names of the pages in the same folder.
         captions: `heading` and `caption` of tables, figures and pages by name; by default, the heading is the name.
+        title: the title of the page.
         settings: the merged settings of the run.
+        output: the HTML file.
     """
 
     def make_item(name: str, **content: Any) -> Item:
@@ -81,27 +84,29 @@ def write_report(
         caption = _link_pages(texts.get("caption", ""), output)
         return Item(texts.get("heading", name), caption, **content)
 
-    # tables, then the alignment error rates
+    # tables, then the statistics of attention and the alignment error rates
+    files: dict[str, list[Path]] = {".md": [], ".png": [], ".json": [], ".txt": []}
+    for file in artifacts:
+        files[file.suffix].append(file)
+    tables = {file.stem: make_table(file.stem, inputs) for file in files[".md"]}
+    attention_table = make_attention_table(inputs)
+    if attention_table:
+        tables["attention"] = attention_table
+    if files[".json"]:
+        tables["alignment_error_rate"] = _make_error_rate_table(files[".json"], inputs.settings)
     table_items = []
     for name, table in tables.items():
         table_items.append(make_item(name, table=table, is_folded=name in FOLDED_TABLES))
-    error_rates = [file for file in artifacts if file.suffix == ".json"]
-    if error_rates:
-        table = _make_error_rate_table(error_rates, settings)
-        table_items.append(make_item("alignment_error_rate", table=table))
 
     # figures
     figure_items = {}
-    for file in artifacts:
-        if file.suffix == ".png":
-            with Image.open(file) as picture:
-                description = str(picture.info.get("Description", ""))
-                dpi, _ = picture.info.get("dpi", (FIGURE_DPI, FIGURE_DPI))
-                width = round(CSS_DPI * picture.width / dpi)
-            content = base64.b64encode(file.read_bytes()).decode()
-            figure_items[file.stem] = make_item(
-                file.stem, picture=content, width=width, description=description
-            )
+    for file in files[".png"]:
+        with Image.open(file) as picture:
+            description = str(picture.info.get("Description", ""))
+            dpi, _ = picture.info.get("dpi", (FIGURE_DPI, FIGURE_DPI))
+            width = round(CSS_DPI * picture.width / dpi)
+        content = base64.b64encode(file.read_bytes()).decode()
+        figure_items[file.stem] = make_item(file.stem, picture=content, width=width, description=description)
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
@@ -113,12 +118,11 @@ def write_report(
             _make_yaml_item("Software", "Versions of this project, of Python and of the packages.", versions),
         ],
     }
-    headlines = [file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"]
     page = render_template(
         "templates/report.html",
         title=title,
-        papers=papers,
-        headline=" ".join(headlines),
+        papers=[paper.name for paper in inputs.papers.values()],
+        headline=" ".join(file.read_text(encoding="utf-8").strip() for file in files[".txt"]),
         main_items=main_items,
         pages={name: make_item(Path(name).stem).heading for name in other_pages},
         sections={name: items for name, items in sections.items() if items},
@@ -135,15 +139,14 @@ def _link_pages(text: str, output: Path) -> Markup:
     return Markup(re.sub(r"docs/([\w-]+\.md)", rf'<a href="{docs}/\1">\g<0></a>', html))
 
 
-def _make_error_rate_table(paths: Sequence[Path], settings: dict[str, Any]) -> Table:
+def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> Table:
     """Return the table of alignment error rates: the runs, then baselines without a model."""
-    labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     model_rows = []
     baseline_rows = []
     for path in paths:
         result = read_json(path)
         sentences = f"{result['sentences']:,}"
-        model_rows.append((format_run_label(path.stem, labels), _format_rate(result), sentences))
+        model_rows.append((format_run_label(path.stem, settings.labels), _format_rate(result), sentences))
         for baseline, values in result["baselines"].items():
             baseline_rows.append((_BASELINES[baseline], _format_rate(values), sentences))
 

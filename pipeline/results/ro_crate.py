@@ -7,8 +7,7 @@ give the same bytes: the date of the record is the date of the newest file.
 
 import hashlib
 import mimetypes
-import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,27 +38,6 @@ Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""
 EntityReference = dict[str, str]
 """A reference to an entity in the values of another entity: {"@id": ...}."""
-
-
-def remove_former_files(results: Path, files: Sequence[Path], planned_names: Collection[str]) -> list[Path]:
-    """Remove the files of former runs from a results folder, and return them.
-
-    A file is removed if a former run planned it and this run did not write it. Other files stay, because the user may
-    have added them.
-
-    Args:
-        results: the folder.
-        files: the files that this run wrote.
-        planned_names: the paths of the files that runs have planned in the folder.
-    """
-    # Only files found in the folder are removed, and no links: a planned name or a link may lead out of the folder.
-    former_files = []
-    for path in sorted(results.rglob("*")):
-        is_file = stat.S_ISREG(path.lstat().st_mode)
-        if is_file and path not in files and str(path) in planned_names:
-            path.unlink()
-            former_files.append(path)
-    return former_files
 
 
 def read_crate(results: Path) -> dict[str, Entity]:
@@ -118,8 +96,7 @@ def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) 
     files, archives: see `write_crate`. Without `archives`, the checksums of downloads come from the settings.
     """
     config, package = inputs.config, inputs.package
-    results = package.folder
-    crate = _Crate(results)
+    crate = _Crate(package)
 
     # 1. the files, and the sources of the text
     file_references = [crate.add_file(file) for file in sorted(set(files))]
@@ -128,15 +105,15 @@ def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) 
 
     # 2. the actions: trainings, translations, tables
     runs = collect_runs(config, config.use.models).values()
-    actions = [crate.add_training(run, package, text_references) for run in runs]
+    actions = [crate.add_training(run, text_references) for run in runs]
     for system in select_systems(config):
         for set_name in inputs.sets:
-            actions += [crate.add_decoding(system, mode, set_name, package) for mode in MODES]
+            actions += [crate.add_decoding(system, mode, set_name) for mode in MODES]
     report = crate.add(
         REPORT,
         "CreateAction",
         name="Evaluation of the translations, tables and figures",
-        instrument=crate.add_program(read_json(results / TABLES_PROVENANCE)),
+        instrument=crate.add_program(read_json(package.folder / TABLES_PROVENANCE)),
         object=[file for file in file_references if belongs_to_package(file["@id"])],
         result=[file for file in file_references if not belongs_to_package(file["@id"])],
     )
@@ -168,8 +145,8 @@ def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) 
 class _Crate:
     """An RO-Crate that is filled entity by entity. If an entity is added twice, the first one stays."""
 
-    def __init__(self, results: Path) -> None:
-        self._results = results
+    def __init__(self, package: ReplicationPackage) -> None:
+        self._package = package
         self.entities: dict[str, Entity] = {}
 
     def add(self, identifier: str, kind: str, /, **values: Any) -> EntityReference:
@@ -181,11 +158,11 @@ class _Crate:
 
     def refer_to(self, path: Path) -> EntityReference:
         """Return a reference to a file of the results."""
-        return {"@id": path.relative_to(self._results).as_posix()}
+        return {"@id": path.relative_to(self._package.folder).as_posix()}
 
     def add_file(self, path: Path) -> EntityReference:
         """Add a file of the results with size and checksum."""
-        name = path.relative_to(self._results).as_posix()  # "runs/rnnsearch-50/summary.json"
+        name = path.relative_to(self._package.folder).as_posix()  # "runs/rnnsearch-50/summary.json"
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
@@ -220,36 +197,29 @@ class _Crate:
             contentUrl=download_url if is_from_mirror else None,
         )
 
-    def add_training(
-        self, run: Run, package: ReplicationPackage, corpora: list[EntityReference]
-    ) -> EntityReference:
+    def add_training(self, run: Run, corpora: list[EntityReference]) -> EntityReference:
         """Add the training of one model at one seed: program, corpora, checksums of its data, and its results."""
-        summary_file = package.run_file(run.name, SUMMARY)
+        summary_file = self._package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
-        data = []
-        for file_name, checksum in summary["data"].items():
-            data.append(self._add_checksum(id_prefix=file_name, name=file_name, checksum=checksum))
+        data = [self._add_checksum(name, name, checksum) for name, checksum in summary["data"].items()]
         return self.add(
             f"#training-{run.name}",
             "CreateAction",
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self.add_program(summary["made_with"]),
             object=corpora + data,
-            result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
+            result=[self.refer_to(summary_file), self.refer_to(self._package.run_file(run.name, SETTINGS))],
         )
 
-    def add_decoding(
-        self, system: str, mode: str, set_name: str, package: ReplicationPackage
-    ) -> EntityReference:
+    def add_decoding(self, system: str, mode: str, set_name: str) -> EntityReference:
         """Add the decoding of one file of translations, from its provenance file."""
-        translations = package.translations(set_name, system, mode)
+        translations = self._package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
 
         # the models that translated, by the checksums of their weights
         weights = []
         for model in provenance["models"]:
-            name = f"weights of {model['name']}"
-            weights.append(self._add_checksum(id_prefix="weights", name=name, checksum=model["sha256"]))
+            weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))
 
         return self.add(
             f"#decoding-{system}-{set_name}-{mode}",
@@ -267,18 +237,19 @@ class _Crate:
     def add_program(self, made_with: dict[str, Any]) -> EntityReference:
         """Add the program at one version, with the packages that it ran on."""
         version = format_version(made_with["code"])
-        packages = sorted(made_with["packages"].items())
         requirements = []
-        for name, package_version in packages:
+        listing = []
+        for name, package_version in sorted(made_with["packages"].items()):
             identifier = f"#package-{name}-{package_version}"
             requirements.append(
                 self.add(identifier, "SoftwareApplication", name=name, softwareVersion=package_version)
             )
+            listing.append(f"{name}={package_version}")
 
         # the id contains a checksum of the packages, because the same version may have run on different packages
-        listing = ";".join(f"{name}={package_version}" for name, package_version in packages)
+        checksum = hashlib.sha256(";".join(listing).encode()).hexdigest()
         return self.add(
-            f"#nmt-{version}-{hashlib.sha256(listing.encode()).hexdigest()[:8]}",
+            f"#nmt-{version}-{checksum[:8]}",
             "SoftwareApplication",
             name="nmt",
             author=self.add("#authors", "Organization", name="The authors of nmt"),

@@ -52,7 +52,6 @@ rule report:
         # the page shows no addresses of archives
         settings={key: value for key, value in get_published_settings(CONFIG).items() if key != "archives"},
         title=literal_text(f"Neural machine translation: {EXPERIMENT}"),
-        papers=[paper.name for paper in PAPERS.values()],
         other_pages=[os.path.basename(page) for page in PLAYGROUND],
         captions_file=str(CAPTIONS_FILE),
     script:

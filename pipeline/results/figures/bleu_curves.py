@@ -12,7 +12,6 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from nmt.plots.style import figure_style
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import (
     PointLabel,
     add_grid,
@@ -46,11 +45,10 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
     window, max_words, side = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
 
     # 1. the points, and the number of sentences of each length
-    bootstrap = Bootstrap.from_settings(settings)
     curves = {}
     for system, system_scores in scores.items():
         sentences = system_scores["by_sentence"]
-        curves[system] = bleu_by_length(sentences, window, max_words, side, bootstrap)
+        curves[system] = bleu_by_length(sentences, window, max_words, side, inputs.bootstrap)
     first_model = settings.figure2_models[0]
     lengths = [count_words(sentence, side) for sentence in scores[first_model]["by_sentence"]]
     sentence_counts: dict[float, int] = {words: lengths.count(words) for words in range(1, max_words + 1)}
@@ -95,7 +93,6 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
     scores, settings = inputs.figure2_scores(), inputs.settings
 
     # 1. the points
-    bootstrap = Bootstrap.from_settings(settings)
     first_model = settings.figure2_models[0]
     unknown_counts = [sentence["source_unknown"] for sentence in scores[first_model]["by_sentence"]]
     curves = {}
@@ -104,7 +101,7 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
             system_scores["by_sentence"],
             unknown_counts,
             max_unknown=settings.max_unknown_words,
-            bootstrap=bootstrap,
+            bootstrap=inputs.bootstrap,
         )
     sentence_counts = {point.x: point.sentence_count for point in curves[first_model]}
 

@@ -34,18 +34,11 @@ def plot_length_curves(inputs: Inputs) -> Figure:
     with figure_style():
         size = max(_PANEL_WIDTH * columns, 4.2), _PANEL_HEIGHT * rows + 0.4
         figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(
-            rows,
-            columns,
-            squeeze=False,
-            sharex=True,
-            sharey=True,
-        ).flatten()
+        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
         for unused_panel in panels[len(scores) :]:
             unused_panel.remove()
 
         # 1. a panel per system
-        highest_bleu = 1.0
         for index, (system, system_scores) in enumerate(scores.items()):
             axes = panels[index]
             color = line_style(system, settings)["color"]
@@ -59,9 +52,6 @@ def plot_length_curves(inputs: Inputs) -> Figure:
                     linewidth=1.8,
                     label=title,
                 )
-                for point in points:
-                    if point.bleu is not None:
-                        highest_bleu = max(highest_bleu, point.bleu)
             axes.set_title(settings.label(system), fontsize=10)
             add_grid(axes)
             if index % columns == 0:
@@ -71,6 +61,7 @@ def plot_length_curves(inputs: Inputs) -> Figure:
                 axes.tick_params(labelbottom=True)
 
         # 2. what all panels share
+        highest_bleu = max(1.0, *(axes.dataLim.y1 for axes in panels[: len(scores)]))
         panels[0].set_xlim(0, max_words + 0.5)
         panels[0].set_ylim(0, min(100, 10 * math.ceil(highest_bleu / 10)))
         panels[0].legend(fontsize=8, handlelength=2.6, framealpha=0.9)

@@ -1,6 +1,6 @@
 """BLEU of groups of equally many sentences, sorted by length and by rank of words (Sutskever et al., 2014, Fig. 3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,55 +8,31 @@ from matplotlib.figure import Figure
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import split_words
 from nmt.plots.style import figure_style
-from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs
-from pipeline.results.seeds import ScoredSentences
 from pipeline.results.sentence_groups import bleu_by_rank
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
-    """Plot BLEU of groups of sentences of a package. The settings say whose words are ranked: source or reference."""
-    side = inputs.settings.rank_of
-    languages = inputs.config.languages
-    language = languages.source if side == "source" else languages.target
-    vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
-    mean_ranks = [compute_mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
-    sentences = {system: scores["by_sentence"] for system, scores in inputs.figure2_scores().items()}
-    return make_score_groups(sentences, mean_ranks, inputs.settings)
-
-
-def compute_mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
-    """Return the mean frequency rank, from 1, of words or their subwords; 0 without words."""
-    ids = vocabulary.ids(tokens)
-    total = 0
-    for id_ in ids:
-        # the most frequent word has id 2 and rank 1; an unknown word ranks after the last word
-        total += len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1
-    return total / max(1, len(ids))
-
-
-def make_score_groups(
-    sentences: Mapping[str, ScoredSentences], mean_ranks: Sequence[float], settings: ReportSettings
-) -> Figure:
-    """Make the figure: sentences sorted by the length of their source, and by the mean rank of their words.
+    """Plot BLEU of groups of sentences: sorted by the length of their source, and by the mean rank of their words.
 
     Each point is the BLEU of one group of sentences, in the middle of the group on the x axis. The ticks show the
-    lengths or ranks at the boundaries of the groups. Bands are 95% bootstrap intervals.
-
-    Args:
-        sentences: the scored sentences of each system, aligned by line; systems are in the order of the legend.
-        mean_ranks: the mean frequency rank of the words of each line; the figure leaves out lines without words.
-        settings: number of groups, labels, bootstrap.
+    lengths or ranks at the boundaries of the groups. Bands are 95% bootstrap intervals. The settings say whose words
+    are ranked: source or reference.
     """
-    first_sentences = next(iter(sentences.values()))  # lengths of the source are the same for every system
-    lengths = [float(sentence["source_length"]) for sentence in first_sentences]
+    settings = inputs.settings
+    first_system = settings.figure2_models[0]
+    lengths = [row["source_length"] for row in inputs.system_scores(first_system)["by_sentence"]]
+    languages = inputs.config.languages
+    language = languages.source if settings.rank_of == "source" else languages.target
+    vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
+    lines = inputs.read_text(settings.rank_of)
+    mean_ranks = [compute_mean_rank(vocabulary, split_words(line)) for line in lines]
     with figure_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
         length_axes, rank_axes = figure.subplots(1, 2, sharey=True)
-        _draw_panel(length_axes, sentences, keys=lengths, settings=settings)
-        _draw_panel(rank_axes, sentences, keys=mean_ranks, settings=settings)
+        _draw_panel(length_axes, lengths, inputs)
+        _draw_panel(rank_axes, mean_ranks, inputs)
 
         # titles
         length_axes.set_xlabel("Test sentences sorted by their length")
@@ -75,14 +51,22 @@ def make_score_groups(
     return figure
 
 
-def _draw_panel(
-    axes: Axes, sentences: Mapping[str, ScoredSentences], keys: Sequence[float], settings: ReportSettings
-) -> None:
+def compute_mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
+    """Return the mean frequency rank, from 1, of words or their subwords; 0 without words."""
+    ids = vocabulary.ids(tokens)
+    total = 0
+    for id_ in ids:
+        # the most frequent word has id 2 and rank 1; an unknown word ranks after the last word
+        total += len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1
+    return total / max(1, len(ids))
+
+
+def _draw_panel(axes: Axes, keys: Sequence[float], inputs: Inputs) -> None:
     """Draw the curve and band of each system over groups of sentences sorted by their keys."""
-    bootstrap = Bootstrap.from_settings(settings)
-    for system, system_sentences in sentences.items():
+    settings = inputs.settings
+    for system, scores in inputs.figure2_scores().items():
         points, boundaries = bleu_by_rank(
-            system_sentences, keys, group_count=settings.score_groups, bootstrap=bootstrap
+            scores["by_sentence"], keys, group_count=settings.score_groups, bootstrap=inputs.bootstrap
         )
         draw_bleu_curve(
             axes,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bootstrap import Bootstrap, SampledBleu
+from pipeline.results.bootstrap import SampledBleu
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries
@@ -172,29 +172,18 @@ def _measure_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: 
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. a column with modern metrics: they and the interval are in the comparison, and BLEU is in the scores
-    if has_modern_metrics(column):
-        system_scores = inputs.comparison[column.mode]["systems"].get(system, {})
-        low, high = system_scores.get("low"), system_scores.get("high")
-        return Cell(
-            reported=reported_bleu,
-            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),  # bleu_all or bleu_no_unk
-            sentences=runs[0][f"sentences_{column.mode}"],
-            interval=None if low is None else (low, high),
-            sacrebleu=Mean(system_scores.get("sacrebleu"), system_scores.get("sacrebleu_std")),
-            chrf=Mean(system_scores.get("chrf"), system_scores.get("chrf_std")),
-        )
-
-    # 2. any other column: BLEU is computed from the n-gram counts of its sentences
     sentences = [select_sentences(run, column, inputs.settings) for run in runs]
     if not sentences[0]:
         return Cell(reported_bleu, sentences=0)
-    sampled_bleu = SampledBleu(sentences, Bootstrap.from_settings(inputs.settings))
+    sampled_bleu = SampledBleu(sentences, inputs.bootstrap)
+    metrics = inputs.comparison[column.mode]["systems"][system] if has_modern_metrics(column) else {}
     return Cell(
         reported=reported_bleu,
         bleu=Mean.from_values(sampled_bleu.run_scores),
         sentences=len(sentences[0]),
         interval=sampled_bleu.compute_interval(),
+        sacrebleu=Mean(metrics.get("sacrebleu"), metrics.get("sacrebleu_std")),
+        chrf=Mean(metrics.get("chrf"), metrics.get("chrf_std")),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length, plot_bleu_by_unknown_words
 from pipeline.results.figures.style import spread_positions
 from tests.report_settings import report_settings
@@ -42,7 +43,10 @@ def figure_inputs(longest: int, bootstrap_samples: int = 0) -> Any:
     models["rnnencdec-30"] = SimpleNamespace(max_words=80)
     settings = REPORT.model_copy(update={"bootstrap_samples": bootstrap_samples})
     config = SimpleNamespace(models=models)
-    return SimpleNamespace(figure2_scores=lambda: scores, settings=settings, config=config)
+    bootstrap = Bootstrap(bootstrap_samples, seed=1)
+    return SimpleNamespace(
+        figure2_scores=lambda: scores, settings=settings, config=config, bootstrap=bootstrap
+    )
 
 
 def test_figure2_axes_and_curves() -> None:

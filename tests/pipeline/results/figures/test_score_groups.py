@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.score_groups import compute_mean_rank, make_score_groups
+from pipeline.results.figures.score_groups import compute_mean_rank, plot_score_groups
+from pipeline.results.inputs import Inputs
+from pipeline.results.package import ReplicationPackage
 from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank
-from tests.report_settings import report_settings
-
-LABELS = {"lstm": "LSTM", "moses": "Baseline"}
+from tests.running import ROOT
 
 
 def sentence(right: int, words: int) -> dict[str, object]:
@@ -45,15 +44,10 @@ def test_mean_rank_of_words() -> None:
     assert compute_mean_rank(known, []) == 0
 
 
-def test_score_groups_ticks() -> None:
-    rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))] * MIN_SENTENCES
-    settings = ReportSettings.model_validate(report_settings(LABELS) | {"score_groups": 2})
-    figure = make_score_groups(
-        {"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0] * MIN_SENTENCES, settings
-    )
-    left, right = figure.get_axes()
-    assert [text.get_text() for text in left.get_xticklabels()] == ["4", "9", "30"]
-    assert [text.get_text() for text in right.get_xticklabels()] == ["10", "60", "700"]
-    assert [text.get_text() for text in left.get_legend().get_texts()] == ["LSTM", "Baseline"]
-    assert list(left.lines[0].get_ydata()) == pytest.approx([20.5, 22.5])
-    assert list(right.lines[1].get_ydata()) == pytest.approx([22.0, 21.0])
+def test_ticks_are_the_boundaries_of_the_groups() -> None:
+    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "sutskever2014-demo"))
+    left, _ = plot_score_groups(inputs).get_axes()
+    ticks = [int(text.get_text()) for text in left.get_xticklabels()]
+    lengths = [len(line.split()) for line in inputs.read_text("source")]
+    assert len(ticks) == 1 + inputs.settings.score_groups and ticks == sorted(ticks)
+    assert (ticks[0], ticks[-1]) == (min(lengths), max(lengths))
