@@ -27,7 +27,7 @@ settings.load_profile("bounded")
 @pytest.fixture(params=MODEL_TYPES)
 def model_type(request: pytest.FixtureRequest) -> ModelTypeName:
     """Every model type."""
-    value: ModelTypeName = request.param
+    value = request.param
     return value
 
 

@@ -34,7 +34,7 @@ def planned(folder: Path, *settings: str) -> str:
 # --- what is there
 
 
-def test_all_tables_and_figures_are_there(finished: Path) -> None:
+def test_all_tables_and_figures_are_there(finished):
     results = finished / "results"
     rows = table(finished, "table1")
     assert [row["model"] for row in rows.values()] == LABELS
@@ -48,7 +48,7 @@ def test_all_tables_and_figures_are_there(finished: Path) -> None:
     assert page.startswith("<!DOCTYPE html>") and "<h3>Attention</h3>" in page
 
 
-def test_a_person_is_told_the_finding_and_little_more(finished: Path) -> None:
+def test_a_person_is_told_the_finding_and_little_more(finished):
     output = (finished / OUTPUT).read_text(encoding="utf-8")
     assert output.count("RNNsearch-50*: begins, 300 updates") == 1
     said = " ".join(output.split())  # whatever the width of its lines
@@ -58,13 +58,13 @@ def test_a_person_is_told_the_finding_and_little_more(finished: Path) -> None:
     assert progress.count("\n") < 60 and "jobid" not in progress
 
 
-def test_no_partial_files_are_left(finished: Path) -> None:
+def test_no_partial_files_are_left(finished):
     assert not [path for path in finished.rglob("*") if path.suffix in (".part", ".tmp")]
     for folder in ("locks", "incomplete"):
         assert not list((finished / ".snakemake" / folder).glob("*"))
 
 
-def test_an_ensemble_trains_nothing(finished: Path) -> None:
+def test_an_ensemble_trains_nothing(finished):
     made = read(finished / "results" / "translations" / "test" / "both.all.provenance.json")
     assert [model["name"] for model in made["models"]] == ["rnnencdec-50", "rnnsearch-50"]
     assert (made["average"], made["settings"]["beam"]) == ("log_probability", 3)
@@ -76,7 +76,7 @@ def test_an_ensemble_trains_nothing(finished: Path) -> None:
 # --- what is made again
 
 
-def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
+def test_a_second_run_has_nothing_to_do(finished):
     result = run(run_command(finished))
     assert result.returncode == 0
     assert result.stdout.count(NOTHING) == 1
@@ -85,7 +85,7 @@ def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
 
 FASTER = "{training: {learning_rate: 0.5}}"
 UNUSED = "corpora={europarl-v7: {shards: 3}, new: {grammar: {split: dev, pairs: 5}}}"
-SCHEDULED: dict[str, tuple[list[str], dict[str, int]]] = {
+SCHEDULED = {
     "a comment, a mirror, an unused corpus": (
         ["mirrors=[/elsewhere]", "resources={train_hours: 9}", UNUSED],
         {},
@@ -110,7 +110,7 @@ SCHEDULED: dict[str, tuple[list[str], dict[str, int]]] = {
 
 
 @pytest.mark.parametrize("change", SCHEDULED)
-def test_a_change_schedules_exactly_what_it_concerns(copy: Path, change: str) -> None:
+def test_a_change_schedules_exactly_what_it_concerns(copy, change):
     settings, expected = SCHEDULED[change]
     with (copy / "config.yaml").open("a", encoding="utf-8") as file:
         file.write("\n# a comment\n")
@@ -121,8 +121,8 @@ def test_a_change_schedules_exactly_what_it_concerns(copy: Path, change: str) ->
         assert NOTHING in output, output
 
 
-def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_new_name(copy: Path) -> None:
-    def trainings() -> set[Path]:
+def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_new_name(copy):
+    def trainings():
         return {*copy.glob("store/trainings/*/finished-*")}
 
     before = trainings()
@@ -138,7 +138,7 @@ def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_ne
     assert verified.returncode == 0 and "not in the record" not in verified.stdout, verified.stdout
 
 
-def test_another_place_of_the_repository_schedules_nothing(copy: Path, tmp_path: Path) -> None:
+def test_another_place_of_the_repository_schedules_nothing(copy, tmp_path):
     for name in ("workflow", "nmt", "pipeline"):
         shutil.copytree(ROOT / name, tmp_path / "repository" / name)
     shutil.copy(ROOT / "config.yaml", tmp_path / "repository")

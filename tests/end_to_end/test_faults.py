@@ -46,8 +46,8 @@ def trainers(folder: Path) -> list[psutil.Process]:
 
 
 def test_a_second_run_is_refused_and_a_training_that_lost_its_snakemake_is_no_second_writer(
-    experiment: Path, tmp_path: Path
-) -> None:
+    experiment, tmp_path
+):
     unbroken = tmp_path / "unbroken"
     shutil.copytree(experiment, unbroken)
     process = subprocess.Popen(

@@ -35,14 +35,14 @@ def fill(disk: Path, leave: int) -> None:
     (disk / "filler").write_bytes(b"x" * max(0, free - leave))
 
 
-def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_disk: Path) -> None:
+def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path, small_disk):
     draw = random.Random(1)
     pairs = [([draw.randint(2, 30)] * 3, [draw.randint(2, 30)] * 2) for _ in range(60)]
     text = write_bitext(tmp_path, pairs)
     vocabularies = [f"--{side}-vocabulary={tmp_path / side}.tsv" for side in ("source", "target")]
     places = ["--store", str(small_disk / "store"), "--output", str(tmp_path / "model")]
 
-    def train(updates: int) -> subprocess.CompletedProcess[str]:
+    def train(updates):
         settings = model_run(updates=updates, checkpoint_every=10).model_dump_json()
         both = ["--train", str(text.folder), "--dev", str(text.folder)]
         return nmt("train", "--settings", settings, *both, *vocabularies, *places)

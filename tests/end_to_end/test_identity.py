@@ -8,7 +8,6 @@ import gzip
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +75,7 @@ class TinyRun:
         return {name: (self.folder / "results" / name).read_bytes() for name in names}
 
 
-def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
+def test_every_means_of_losing_or_mixing_results(tmp_path):
     folder = tmp_path / "tiny"
     make_demo(folder)
     (folder / "use.yaml").write_text(USE, encoding="utf-8")
@@ -127,10 +126,10 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     assert (run.tables, run.trainings) == (first, before)
 
     # --- options and dates
-    def call(*options: str) -> Callable[[], object]:
+    def call(*options):
         return lambda: run.call(*options)
 
-    steps: dict[str, Callable[[], object]] = {
+    steps = {
         "force all": call("--forceall"),
         "force training": call("-R", "train"),
         "delete all output": call("--delete-all-output"),
@@ -189,7 +188,7 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     assert (run.tables, run.trainings) == (first, 2)
 
 
-def test_touched_text_of_other_settings_makes_no_tables(tmp_path: Path) -> None:
+def test_touched_text_of_other_settings_makes_no_tables(tmp_path):
     """`--touch` says that all is of the settings. The package knows better."""
     make_demo(tmp_path)
     (tmp_path / "use.yaml").write_text(USE, encoding="utf-8")

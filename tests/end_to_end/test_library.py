@@ -63,7 +63,7 @@ def smaller(settings: object) -> object:
     return settings
 
 
-def test_the_page_s_commands_train_a_model_that_translates(shell: Path, tmp_path: Path) -> None:
+def test_the_page_s_commands_train_a_model_that_translates(shell, tmp_path):
     for part, start in (("train", 0), ("dev", 100)):
         numbers = range(start, start + 100)
         (tmp_path / f"{part}.en").write_text("".join(f"The dog sees {n} cats.\n" for n in numbers))
@@ -82,7 +82,7 @@ def test_the_page_s_commands_train_a_model_that_translates(shell: Path, tmp_path
     assert json.loads((tmp_path / "mine" / "summary.json").read_text())["updates"] == 20
 
 
-def test_the_wheel_has_no_subcommands_of_the_pipeline(shell: Path, tmp_path: Path) -> None:
+def test_the_wheel_has_no_subcommands_of_the_pipeline(shell, tmp_path):
     ended = run(shell, tmp_path, "nmt status")
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr

@@ -101,9 +101,7 @@ def evaluate(here: Path, seed: int) -> Path:
     return here / "scores.json"
 
 
-def test_a_model_type_can_all_that_a_run_does(
-    tmp_path: Path, config: Config, model_type: ModelTypeName
-) -> None:
+def test_a_model_type_can_all_that_a_run_does(tmp_path, config, model_type):
     aligns = model_type in MODEL_TYPES_WITH_ATTENTION
     (left,) = estimate_training_times(RunStates(config, tmp_path), ["tiny"])
     assert left.hours == 4 / 1000 and estimate_disk_bytes(config, tmp_path, [], [], ["tiny"]) > 0

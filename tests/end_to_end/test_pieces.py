@@ -19,7 +19,7 @@ def pieces(*arguments: str | Path) -> list[str]:
     return [sys.executable, "tools/pieces.py", *map(str, arguments)]
 
 
-def test_pieces_become_one_package(tmp_path: Path) -> None:
+def test_pieces_become_one_package(tmp_path):
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "config.yaml").write_text(f"extends: {DEMO}\n{TINY}", encoding="utf-8")
     assert snakemake(tmp_path / "text", "--cores", "2", "data").returncode == 0

@@ -4,12 +4,11 @@ import os
 import pty
 import re
 import subprocess
-from pathlib import Path
 
 from tests.running import ROOT, make_demo, run, run_command
 
 
-def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
+def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path):
     overlay = make_demo(tmp_path)
     near, far = pty.openpty()
     command = run_command(tmp_path, "--configfile", str(overlay), "--", "data")
@@ -29,7 +28,7 @@ def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
     assert len([line for line in plain if line]) < 20, plain
 
 
-def test_a_failure_is_told_in_our_words(tmp_path: Path) -> None:
+def test_a_failure_is_told_in_our_words(tmp_path):
     overlay = make_demo(tmp_path)
     text = tmp_path / "data" / "raw" / "demo-dev" / "0.en.zst"
     target = str(text.relative_to(tmp_path))

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from tests.running import ROOT, make_demo, scheduled, snakemake_command
 
 
 @pytest.mark.parametrize(("gpus", "threads"), [("0,1,2,3", 2), ("0", 8)])
-def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(tmp_path: Path, gpus: str, threads: int) -> None:
+def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(tmp_path, gpus, threads):
     make_demo(tmp_path)
     settings = ["training={threads: 8}", "decoding={threads: 8}"]
     result = subprocess.run(

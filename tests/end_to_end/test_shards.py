@@ -56,7 +56,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def experiment(folder: Path, mirror: Path, shards: int) -> Path:
     """Settings that differ in the number of shards alone."""
-    corpora: dict[str, Any] = {
+    corpora = {
         corpus: {
             side: {"archive": "all", "member": f"all/{corpus}.{end}"}
             for side, end in (("source", "en"), ("target", "fr"))
@@ -97,7 +97,7 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         *sorted((folder / "results").glob("data.*")),
         data / "corpora.json",
     ]
-    found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
     for corpus in ("wide", "near"):
         numbers = range(min(shards, MOST[corpus]))
         files = [data / "selected" / corpus / f"{shard}.fr.zst" for shard in numbers]
@@ -118,13 +118,13 @@ def made(tmp_path_factory: pytest.TempPathFactory, mirror: Path) -> dict[int, di
     return found
 
 
-def test_every_file_is_the_same(made: dict[int, dict[str, Any]]) -> None:
+def test_every_file_is_the_same(made):
     one, several = (made[shards] for shards in SHARDS)
     assert sorted(one) == sorted(several)
     assert [name for name, value in one.items() if several[name] != value] == []
 
 
-def test_the_text_is_worth_comparing(made: dict[int, dict[str, Any]]) -> None:
+def test_the_text_is_worth_comparing(made):
     found = made[1]
     for corpus, budget in (("wide", 20_000), ("near", 9000)):
         kept = [line.split() for line in found[f"selected/{corpus}.fr"]]

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import zipfile
-from pathlib import Path
 
 import yaml
 
@@ -11,7 +10,7 @@ from nmt.io.text_files import read_lines
 from tests.running import PAPER, snakemake, trained_on
 
 
-def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalogue(tmp_path: Path) -> None:
+def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalogue(tmp_path):
     english, french = b"One sentence.\nTwo.\n", "Une phrase.\r\nDeux\u2028fois.\n".encode()
     second = tmp_path / "second" / "x" / "all.zip"
     second.parent.mkdir(parents=True)

@@ -168,7 +168,7 @@ def kill_in(process: subprocess.Popen[str], moment: Moment) -> bool:
 
 def some_time_after(moment: Moment, seconds: float) -> Moment:
     """So many seconds after the first time that another moment was there."""
-    since: list[float] = []
+    since = []
 
     def later() -> bool:
         if not since and moment():
@@ -178,16 +178,14 @@ def some_time_after(moment: Moment, seconds: float) -> Moment:
     return later
 
 
-def test_killed_at_random_points_and_in_every_kind_of_write(
-    text: Path, unbroken: dict[str, Any], tmp_path: Path
-) -> None:
+def test_killed_at_random_points_and_in_every_kind_of_write(text, unbroken, tmp_path):
     run, draw = Run(text, tmp_path), random.Random(11)
     for _ in range(2):
         kill_in(
             run.start(),
             some_time_after(appears(lambda: run.state, r"checkpoint-\d+\.safetensors"), 0.2 * draw.random()),
         )
-    moments: dict[str, Callable[[], Moment]] = {
+    moments = {
         "tensors of a checkpoint": lambda: appears(lambda: run.state, r"\.checkpoint-\d+\.safetensors\..*"),
         "best weights": lambda: appears(lambda: run.state, r"\.best-\d+\.safetensors\..*"),
         "final state": lambda: appears(lambda: run.finished, r"\.final_state\.safetensors\..*"),
@@ -241,9 +239,7 @@ def waiting(run: Run, holder: int) -> subprocess.Popen[str]:
     return second
 
 
-def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
-    first: tuple[Run, subprocess.Popen[str]], unbroken: dict[str, Any]
-) -> None:
+def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(first, unbroken):
     run, process = first
     before = {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
     refused = run.finish()
@@ -261,7 +257,7 @@ def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
 # --- out of time
 
 
-def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, Any], tmp_path: Path) -> None:
+def test_stopped_in_good_order_again_and_again(text, unbroken, tmp_path):
     """By a signal, then by the clock until all is done: exit code 75 says each time that there is more to do."""
     run = Run(text, tmp_path)
     process = run.start()

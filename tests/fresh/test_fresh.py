@@ -23,7 +23,7 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield root
 
 
-def test_readmes_commands_work_on_a_fresh_machine(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readmes_commands_work_on_a_fresh_machine(machine, capsys):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (packages,) = re.findall("Debian, Ubuntu: `apt install ([^`]+)`", readme)
     (demo,) = re.findall("## Start\n\n.+\n\n    (.+)\n", readme)

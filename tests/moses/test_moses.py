@@ -52,7 +52,7 @@ def command(experiment: Path, *targets: str) -> list[str]:
     return snakemake_command(experiment, "--cores", "2", *targets, *options)
 
 
-def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
+def test_moses_stands_in_table_1_beside_the_models(experiment):
     with (experiment / "results/table1.csv").open() as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
     # 3,000 pairs are enough for phrases and far too few for a network of 8 units
@@ -61,7 +61,7 @@ def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
     assert len(translations) == SENTENCES and all(line == line.strip() for line in translations)
 
 
-def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experiment: Path) -> None:
+def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experiment):
     lists = defaultdict(list)
     for line in read_lines(experiment / "moses/test/n_best.gz"):
         number, hypothesis, _, score = line.split(" ||| ")
@@ -74,7 +74,7 @@ def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experim
         assert hypotheses[0][0] == best[number]
 
 
-def test_a_model_of_its_phrases_scores_them_in_a_second_system(experiment: Path) -> None:
+def test_a_model_of_its_phrases_scores_them_in_a_second_system(experiment):
     """Moses + RNNenc: a weight for one more score, a row of its own, and nothing of Moses' made again."""
     first = [experiment / name for name in ("moses/phrase-table.gz", "moses/weights.txt")]
     before = [path.stat().st_mtime_ns for path in first]
@@ -96,7 +96,7 @@ def test_a_model_of_its_phrases_scores_them_in_a_second_system(experiment: Path)
     assert len(translations) == SENTENCES
 
 
-def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
+def test_everything_after_the_alignment_repeats(experiment):
     made = [
         experiment / name
         for name in ("moses/phrase-table.gz", "moses/weights.txt", "translations/test/moses.txt")
@@ -107,8 +107,8 @@ def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
     assert [path.read_bytes() for path in made] == before
 
 
-def test_a_changed_search_tunes_and_translates_again(experiment: Path) -> None:
-    def planned(settings: str) -> set[str]:
+def test_a_changed_search_tunes_and_translates_again(experiment):
+    def planned(settings):
         target = "translations/test/moses.txt"
         result = run([*command(experiment, target, "-n"), "--config", f"moses={settings}"])
         return set(re.findall(r"^(?:local)?rule (moses_\w+):", result.stdout, flags=re.MULTILINE))
@@ -119,7 +119,7 @@ def test_a_changed_search_tunes_and_translates_again(experiment: Path) -> None:
     )
 
 
-def test_a_missing_program_is_one_line(experiment: Path) -> None:
+def test_a_missing_program_is_one_line(experiment):
     hidden = BUILT / "bin" / "mert.hidden"
     (BUILT / "bin" / "mert").rename(hidden)
     try:

@@ -12,7 +12,7 @@ from pipeline.kenlm import PROGRAMS, PYPI_PACKAGE, _configure_build, provide_pro
 from tests import kenlm
 
 
-def test_provided_programs_run() -> None:
+def test_provided_programs_run():
     folder = kenlm.programs()
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
@@ -22,7 +22,7 @@ def test_provided_programs_run() -> None:
     assert {path.name for path in folder.iterdir()} - {"build.json"} == {*PROGRAMS, "lock"}
 
 
-def test_programs_on_the_path_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_on_the_path_are_linked(tmp_path, monkeypatch):
     installed = tmp_path / "bin"
     installed.mkdir()
     for name in PROGRAMS:
@@ -46,7 +46,7 @@ int main() { boost::program_options::options_description("probe").add_options()(
 """
 
 
-def test_build_links_static_libraries(tmp_path: Path) -> None:
+def test_build_links_static_libraries(tmp_path):
     if not any(Path("/usr/lib").rglob("libboost_program_options.a")):
         pytest.skip("Boost's static libraries are not installed")
     source, build = tmp_path / "source", tmp_path / "build"

@@ -50,7 +50,7 @@ def prepare_text(
     return pairs, read_json(folder / "counts.json")
 
 
-def test_prepare_a_shard(tmp_path: Path) -> None:
+def test_prepare_a_shard(tmp_path):
     source = b"It's me.\r\nit 's ME\n\nToo long a line.\nNew.\n"
     target = "C'est moi.\nautre\u2028chose\nseul\nTrop.\nNeuf.\n".encode()
     pairs, counts = prepare_text(tmp_path, source, target, max_ratio=3.0)
@@ -74,7 +74,7 @@ def test_prepare_a_shard(tmp_path: Path) -> None:
     }
 
 
-def test_tokens_stay_as_they_are(tmp_path: Path) -> None:
+def test_tokens_stay_as_they_are(tmp_path):
     pairs, _ = prepare_text(tmp_path, b"don't  &quot; a.b\n", b"l'un\n", tokenized=True)
     assert pairs == [("don't  &quot; a.b", "l'un")]
 
@@ -98,13 +98,13 @@ LIMITS = Cleaning(max_words=4, max_ratio=2.0)
         ("a b c", "a", "ratio"),
     ],
 )
-def test_reasons_to_remove_a_pair(source: str, target: str, reason: str | None) -> None:
+def test_reasons_to_remove_a_pair(source, target, reason):
     cleaner = Cleaner(LIMITS)
     assert (cleaner.clean_pair(source, target) is None) == (reason is not None)
     assert {name for name in REASONS if cleaner.counts[name]} == {reason} - {None}
 
 
-def test_without_limits_empty_pairs_are_removed() -> None:
+def test_without_limits_empty_pairs_are_removed():
     cleaner = Cleaner(Cleaning())
     assert cleaner.clean_pair("a " * 500, "b" * 10_000)
     assert cleaner.clean_pair("a", "") is None
@@ -120,18 +120,18 @@ def test_without_limits_empty_pairs_are_removed() -> None:
         (b"a\0b \x1cc\x07", "ab c"),
     ],
 )
-def test_malformed_characters_are_repaired(text: bytes, expected: str) -> None:
+def test_malformed_characters_are_repaired(text, expected):
     pair = text.decode("utf-8", "surrogateescape"), "deux «b»"
     assert Cleaner(Cleaning()).clean_pair(*pair) == (expected, pair[1])
 
 
-def test_matching_key() -> None:
+def test_matching_key():
     assert matching_key("It &apos;s « ÉTÉ » , 3.5 _ !") == "itsété35"
     assert matching_key("... !") == ""
 
 
 @given(st.text(max_size=40))
-def test_matching_key_of_unicode_forms(text: str) -> None:
+def test_matching_key_of_unicode_forms(text):
     forms = ("NFC", "NFD", "NFKC", "NFKD")
     assert len({matching_key(unicodedata.normalize(form, text)) for form in forms}) == 1
 
@@ -140,7 +140,7 @@ def test_matching_key_of_unicode_forms(text: str) -> None:
     ("sentence", "other_sentence"),
     [("वह लड़का है ।", "वह लड़की है ।"), ("เขามี", "เขามา"), ("அவன் வந்தான்", "அவன் வந்தன்"), ("بَ", "بِ"), ("été", "ete")],
 )
-def test_matching_key_keeps_marks(sentence: str, other_sentence: str) -> None:
+def test_matching_key_keeps_marks(sentence, other_sentence):
     assert matching_key(sentence) != matching_key(other_sentence)
 
 
@@ -156,7 +156,7 @@ TRAIN = [
 ]
 
 
-def test_count_overlap(tmp_path: Path) -> None:
+def test_count_overlap(tmp_path):
     held_out = HeldOutSentences({"test": [write_pairs(tmp_path, "test", TEST)]})
     assert count_overlap(held_out, write_pairs(tmp_path, "train", TRAIN)) == {
         "test_same_source": 2,
@@ -168,7 +168,7 @@ def test_count_overlap(tmp_path: Path) -> None:
     }
 
 
-def test_overlap_of_both_sides_is_in_one_set(tmp_path: Path) -> None:
+def test_overlap_of_both_sides_is_in_one_set(tmp_path):
     sets = {"dev": TEST[0], "test": TEST[1]}
     held_out = HeldOutSentences({name: [write_pairs(tmp_path, name, [pair])] for name, pair in sets.items()})
     pair = TEST[0][0], TEST[1][1]

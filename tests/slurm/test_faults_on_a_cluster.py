@@ -33,9 +33,7 @@ def disturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.slow
-def test_every_fault_gives_the_same_results(
-    cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
-) -> None:
+def test_every_fault_gives_the_same_results(cluster, undisturbed, disturbed):
     watch = Watch(cluster, disturbed)
 
     # Submissions that fail: the partition of the GPUs is closed for a while.

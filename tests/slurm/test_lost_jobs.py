@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.slurm.cluster import Cluster, explain_missing_slurm, run, skip_or_fail, start_cluster
-from tests.slurm.experiment import PATIENCE, Experiment, Watch
+from tests.slurm.experiment import PATIENCE, Watch
 
 MODEL = "rnnencdec-30"
 TARGET = f"models/{MODEL}/model.safetensors"
@@ -22,7 +22,7 @@ def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 @pytest.mark.slow
-def test_preempted_or_cancelled_training_is_resubmitted(any_cluster: Cluster, experiment: Experiment) -> None:
+def test_preempted_or_cancelled_training_is_resubmitted(any_cluster, experiment):
     watch = Watch(any_cluster, experiment)
     asked = "sacct" if any_cluster.accounting else "squeue"
     experiment.start_on_cluster("--slurm-status-command", asked, "--", TARGET)

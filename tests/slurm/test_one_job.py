@@ -2,14 +2,14 @@
 
 import json
 
-from tests.slurm.cluster import Cluster, run
-from tests.slurm.experiment import PATIENCE, Experiment
+from tests.slurm.cluster import run
+from tests.slurm.experiment import PATIENCE
 
 MODEL = "rnnencdec-30"
 FOLDER = f"models/{MODEL}"
 
 
-def test_training_job_runs_on_the_gpu_partition(cluster: Cluster, experiment: Experiment) -> None:
+def test_training_job_runs_on_the_gpu_partition(cluster, experiment):
     experiment.start_on_cluster("--", f"{FOLDER}/model.safetensors")
     assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
     summary = json.loads((experiment.folder / FOLDER / "summary.json").read_text(encoding="utf-8"))
@@ -18,7 +18,7 @@ def test_training_job_runs_on_the_gpu_partition(cluster: Cluster, experiment: Ex
     assert jobs == ["gpu COMPLETED"]
 
 
-def test_refused_job_is_sent_once(cluster: Cluster, experiment: Experiment) -> None:
+def test_refused_job_is_sent_once(cluster, experiment):
     log = experiment.folder / "logs" / "train" / f"{MODEL}.log"
     log.parent.mkdir()
     log.write_text("update 350: the end of an earlier training\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_l
 
 
 @pytest.mark.slow
-def test_partitions_and_time_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
+def test_partitions_and_time_left(cluster, tmp_path):
     groups = [NodeGroup(86400, 100000, frozenset({""}))]
     assert query_partitions() == {"": groups, "cpu": groups, "gpu": groups, "urgent": groups}
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}

@@ -70,7 +70,7 @@ def check(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_solutions_are_right(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_solutions_are_right(check, capsys):
     assert check.main(SOLUTION)
     assert "WRONG" not in capsys.readouterr().out
     assert not check.main(FOLDER / "attention.py")
@@ -79,13 +79,13 @@ def test_solutions_are_right(check: ModuleType, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(("name", "body", "diagnosis"), WRONG, ids=range(len(WRONG)))
 def test_wrong_answers_are_diagnosed(
-    check: ModuleType,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    body: str,
-    diagnosis: str,
-) -> None:
+    check,
+    tmp_path,
+    capsys,
+    name,
+    body,
+    diagnosis,
+):
     before, head, after = SOLUTION.read_text(encoding="utf-8").partition(f"def {name}(")
     signature, _, rest = after.partition(":\n")
     lines = [*LOOP.strip("\n").split("\n"), body]
@@ -107,7 +107,7 @@ def batch() -> Batch:
     return pad_pairs(*([torch.tensor(ids).numpy() for ids in side] for side in (sources, targets)), True)
 
 
-def test_additive_energy_equals_the_library(check: ModuleType) -> None:
+def test_additive_energy_equals_the_library(check):
     import train as module
 
     model = module.StudentModel(check.load_module(SOLUTION), module.make_settings(8), 10, 11)
@@ -137,9 +137,7 @@ def test_additive_energy_equals_the_library(check: ModuleType) -> None:
     [("x = (1\n", "line 1"), ("import torhc\n", "line 1"), (None, "No such file")],
     ids=["syntax", "import", "missing"],
 )
-def test_file_that_python_cannot_read(
-    check: ModuleType, tmp_path: Path, answer: str | None, diagnosis: str
-) -> None:
+def test_file_that_python_cannot_read(check, tmp_path, answer, diagnosis):
     file = tmp_path / "attention.py"
     if answer:
         file.write_text(answer, encoding="utf-8")
@@ -164,13 +162,13 @@ def run_training(folder: Path, *options: str | Path) -> subprocess.CompletedProc
     ],
     ids=["holes", "energy"],
 )
-def test_what_cannot_be_trained(tmp_path: Path, options: list[str | Path], diagnosis: str) -> None:
+def test_what_cannot_be_trained(tmp_path, options, diagnosis):
     process = run_training(tmp_path, *options)
     assert process.returncode == 1 and diagnosis in " ".join(process.stderr.split())
     assert "Traceback" not in process.stderr and not list(tmp_path.iterdir())
 
 
-def test_wrong_answer_is_trained_only_if_asked(tmp_path: Path) -> None:
+def test_wrong_answer_is_trained_only_if_asked(tmp_path):
     """Question (b) compares a softmax with and without a mask."""
     answer = tmp_path / "no_mask.py"
     right = SOLUTION.read_text(encoding="utf-8")
@@ -180,7 +178,7 @@ def test_wrong_answer_is_trained_only_if_asked(tmp_path: Path) -> None:
     assert run_training(tmp_path, "--file", answer, "--unchecked").returncode == 0
 
 
-def test_training_with_another_energy(tmp_path: Path) -> None:
+def test_training_with_another_energy(tmp_path):
     assert run_training(tmp_path, "--file", SOLUTION, "--energy", "dot").returncode == 0
     assert (tmp_path / "results.tsv").read_text().startswith("dot\t2 updates\tNLL ")
     assert (tmp_path / "attention-dot.png").is_file()

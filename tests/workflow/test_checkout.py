@@ -17,7 +17,7 @@ def plan(experiment: Path, snakefile: str) -> list[str]:
 
 
 @pytest.mark.parametrize("snakefile", ["../link/Snakefile", "{root}/experiments/../Snakefile"])
-def test_any_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefile: str) -> None:
+def test_any_path_to_the_snakefile_plans_the_same_jobs(tmp_path, snakefile):
     """A path with `..` once dropped the experiment's settings and planned the paper's run in its folder."""
     experiment = tmp_path / "experiment"
     make_demo(experiment)
@@ -26,12 +26,12 @@ def test_any_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefile
 
 
 @pytest.mark.parametrize("target", ["models/rnnsearch-5/model.safetensors", "alignments/rnnencdec-50.jsonl"])
-def test_unknown_targets_are_of_no_rule(target: str) -> None:
+def test_unknown_targets_are_of_no_rule(target):
     planned = snakemake(ROOT / "experiments" / "demo", "-n", target)
     assert planned.returncode == 1 and f"No rule to produce {target}" in planned.stdout
 
 
-def test_missing_package_is_one_line(tmp_path: Path) -> None:
+def test_missing_package_is_one_line(tmp_path):
     make_demo(tmp_path)
     started = "import sys; sys.modules['ruamel.yaml'] = None; from snakemake.cli import main; main()"
     command = [sys.executable, "-c", started, "--snakefile", f"{ROOT}/Snakefile", "-n"]

@@ -22,13 +22,13 @@ CALLERS = [
 CALL = re.compile(r"""(?:^\s*|["/]|:q\} )nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re.MULTILINE)
 
 
-def test_called_subcommands_exist() -> None:
+def test_called_subcommands_exist():
     found = [call for file in CALLERS for call in CALL.findall(file.read_text(encoding="utf-8"))]
     assert len(found) > 10
     assert not [call for call in found if not {call[0], " ".join(call)} & set(list_subcommands())]
 
 
-def test_container_recipes_have_the_same_base() -> None:
+def test_container_recipes_have_the_same_base():
     recipes = [(CONTAINER / name).read_text(encoding="utf-8") for name in ("Dockerfile", "nmt.def")]
     assert len({base for recipe in recipes for base in re.findall(r"@sha256:\w{64}", recipe)}) == 1
 
@@ -42,7 +42,7 @@ exec "$@"
 """
 
 
-def test_jobs_run_in_the_container(tmp_path: Path) -> None:
+def test_jobs_run_in_the_container(tmp_path):
     overlay = make_demo(tmp_path)
     program = tmp_path / "bin" / "apptainer"
     program.parent.mkdir()
@@ -71,6 +71,6 @@ def test_jobs_run_in_the_container(tmp_path: Path) -> None:
     assert "Nothing to be done" in run(snakemake_command(tmp_path, "-n", *without_container)).stdout
 
 
-def test_container_has_its_own_python() -> None:
+def test_container_has_its_own_python():
     settings = SimpleNamespace(deployment_method={DeploymentMethod.APPTAINER})
     assert internals.uses_container(SimpleNamespace(deployment_settings=settings))

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.experiments import load_experiment
-from tests.plans import EXPERIMENTS, Plans
+from tests.plans import EXPERIMENTS
 from tests.running import ROOT
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
@@ -22,7 +22,7 @@ TRAINED = {
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_experiment_resolves(plans: Plans, experiment: str) -> None:
+def test_every_experiment_resolves(plans, experiment):
     plan = plans[experiment]
     assert plan.trained
     if experiment in TRAINED or not experiment.startswith(("cho", "sutskever")):
@@ -33,7 +33,7 @@ def test_every_experiment_resolves(plans: Plans, experiment: str) -> None:
     plan.making(f"results/{made.get(experiment.partition('-')[0], 'table1')}.csv")
 
 
-def test_training_reads_selected_text(plans: Plans) -> None:
+def test_training_reads_selected_text(plans):
     paper = plans["paper"]
     assert sorted(paper.trained) == sorted(MODELS)
     assert len(paper.jobs("language_model")) == 4
@@ -42,7 +42,7 @@ def test_training_reads_selected_text(plans: Plans) -> None:
     assert "data/selected/europarl-v7/0.en.zst" in read and "data/tokens/europarl-v7/0.en.zst" not in read
 
 
-def test_every_model_is_trained_with_every_seed(plans: Plans) -> None:
+def test_every_model_is_trained_with_every_seed(plans):
     seeds = plans["paper/seeds"]
     names = [f"{model}{seed}" for model in MODELS for seed in ("", ".seed-2")]
     assert sorted(seeds.trained) == sorted(names)
@@ -56,7 +56,7 @@ def test_every_model_is_trained_with_every_seed(plans: Plans) -> None:
     assert len(seeds.jobs("bleu")) == len(seeds.jobs("translate")) / 2 == 10
 
 
-def test_moses_adds_a_row_and_no_training(plans: Plans) -> None:
+def test_moses_adds_a_row_and_no_training(plans):
     paper, on = plans["paper/seeds"], plans["paper/moses"]
     assert "moses_programs" not in paper.text and "translations/test/moses" not in paper.text
     # neither it nor cores or a cluster are a part of what a model is
@@ -68,7 +68,7 @@ def test_moses_adds_a_row_and_no_training(plans: Plans) -> None:
     assert "scores/test/moses.json" in on.making("results/table1.csv")
 
 
-def test_systems_are_translated_by_their_members(plans: Plans) -> None:
+def test_systems_are_translated_by_their_members(plans):
     plan = plans["paper/ensemble"]
     assert len(plan.trained) == 3
     lines = [line for line in plan.lines("nmt test-set decode") if "--mode all" in line]
@@ -89,7 +89,7 @@ def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
 
 
-def test_moses_language_model_reads_news_crawl(plans: Plans) -> None:
+def test_moses_language_model_reads_news_crawl(plans):
     """Sutskever et al. (2014), Table 2: nothing is to be edited."""
     plan = plans["sutskever2014/moses"]
     (job,) = plan.jobs("moses_language_model")
@@ -100,7 +100,7 @@ def test_moses_language_model_reads_news_crawl(plans: Plans) -> None:
 
 
 @pytest.mark.parametrize("experiment", ["multi30k", "overnight", "cho2014b"])
-def test_phrase_model_adds_a_second_moses(plans: Plans, experiment: str) -> None:
+def test_phrase_model_adds_a_second_moses(plans, experiment):
     """Cho et al. (2014b), Table 1: the model scores the phrase table's pairs, and is trained on them."""
     plan = plans[f"{experiment}/moses"]
     table = plan.inputs("results/table1.csv" if experiment != "cho2014b" else "results/cho2014b_table1a.csv")
@@ -113,11 +113,11 @@ def test_phrase_model_adds_a_second_moses(plans: Plans, experiment: str) -> None
         assert "moses/phrases/phrase-table.gz" in read and "moses/phrase-table.gz" not in read, rule
 
 
-def test_demo_downloads_nothing(plans: Plans) -> None:
+def test_demo_downloads_nothing(plans):
     assert not plans["demo"].jobs("download") and not plans["demo"].jobs("language_model")
 
 
-def test_profile_names_every_rule_with_a_gpu(plans: Plans) -> None:
+def test_profile_names_every_rule_with_a_gpu(plans):
     profile = yaml.safe_load((ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8"))
     on_gpu = set()
     for name in ("paper", "sutskever2014/moses", "overnight/moses"):
@@ -127,7 +127,7 @@ def test_profile_names_every_rule_with_a_gpu(plans: Plans) -> None:
     assert set(profile["set-resources"]) == on_gpu | {"align"}
 
 
-def test_data_from_is_read_and_never_written(plans: Plans) -> None:
+def test_data_from_is_read_and_never_written(plans):
     for experiment, other in (("cho2014b", "../.."), ("ablations-europarl", "../europarl")):
         plan = plans[experiment]
         assert all(f"{other}/data/binary/train/meta.json" in job for job in plan.jobs("train"))
@@ -144,7 +144,7 @@ def test_data_from_is_read_and_never_written(plans: Plans) -> None:
         ("sutskever2014-demo", "demo"),
     ],
 )
-def test_experiments_with_data_from_have_its_text_settings(experiment: str, other: str) -> None:
+def test_experiments_with_data_from_have_its_text_settings(experiment, other):
     mine, its = (load_experiment(name) for name in (experiment, other))
     text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
     assert mine.model_dump(include=text) == its.model_dump(include=text)
@@ -152,7 +152,7 @@ def test_experiments_with_data_from_have_its_text_settings(experiment: str, othe
     assert mine.use.model_dump(include=roles) == its.use.model_dump(include=roles)
 
 
-def test_dev_set_is_translated_if_a_table_needs_it(plans: Plans) -> None:
+def test_dev_set_is_translated_if_a_table_needs_it(plans):
     assert "translations/dev/" not in plans["paper"].text and not plans["paper"].jobs("dev_text")
     plan = plans["cho2014b"]
     jobs = plan.jobs("translate")

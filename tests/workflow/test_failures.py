@@ -1,7 +1,6 @@
 """Why a job failed, from the messages of Snakemake's executor for Slurm (2.8.0)."""
 
 import logging
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -34,7 +33,7 @@ class FailedJob:
         return self._attempt
 
 
-def test_reason_in_the_words_of_slurm() -> None:
+def test_reason_in_the_words_of_slurm():
     reason = "Memory specification can not be satisfied; Requested node configuration is not available"
     assert find_refusal(REFUSED) == reason
     account = f"Job submission failed with exception: The account 'us' appears to be invalid.{END}"
@@ -54,9 +53,7 @@ def test_reason_in_the_words_of_slurm() -> None:
         (REFUSED, None, None),
     ],
 )
-def test_final_failures_are_not_repeated(
-    tmp_path: Path, message: str, error: UserError | None, next_attempt: str | None
-) -> None:
+def test_final_failures_are_not_repeated(tmp_path, message, error, next_attempt):
     job = FailedJob()
     workflow = SimpleNamespace(dag=SimpleNamespace(jobs=[job], jobid=lambda _: 7))
     failures = FailureFilter(workflow)

@@ -1,7 +1,6 @@
 """The pool of GPUs that the jobs of a machine share, on a machine whose nvidia-smi tells of two."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +20,7 @@ from workflow import gpus
         (None, "", "0,1"),
     ],
 )
-def test_pool_of_gpus(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None, value: str, pool: str
-) -> None:
+def test_pool_of_gpus(tmp_path, monkeypatch, variable, value, pool):
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho GPU 0: one\necho GPU 1: two\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -36,7 +33,7 @@ def test_pool_of_gpus(
     assert os.environ["NMT_GPUS"] == pool
 
 
-def test_mig_instances_replace_their_gpu() -> None:
+def test_mig_instances_replace_their_gpu():
     listing = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1a2b)
   MIG 1g.5gb     Device  0: (UUID: MIG-3c4d)
@@ -47,7 +44,7 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5e6f)
     assert gpus.list_gpus("GPU 0: Tesla V100 (UUID: GPU-1a2b)\n") == ["0"]
 
 
-def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_hangs_is_none(tmp_path, monkeypatch):
     hanging("nvidia-smi", tmp_path, monkeypatch)
     monkeypatch.delenv("NMT_GPUS", raising=False)
     assert gpus.share_gpus() == 0

@@ -25,7 +25,7 @@ def named(requirements: list[str]) -> set[str]:
     return {re.sub("[._]", "-", name.lower()) for name in names}
 
 
-def test_every_import_is_a_dependency() -> None:
+def test_every_import_is_a_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     # PyTorch brings triton where it can be used; logs for TensorBoard are an option of `nmt train`
     library = named(project["dependencies"]) | {"triton", "tensorboardx"}
@@ -43,7 +43,7 @@ def test_every_import_is_a_dependency() -> None:
                 )
 
 
-def test_packages_import_nothing_heavy() -> None:
+def test_packages_import_nothing_heavy():
     program = (
         "import pkgutil, sys; import nmt, pipeline; "
         "packages = [found for room in (nmt, pipeline)"

@@ -1,7 +1,6 @@
 """What Snakemake does not document is where this project asks for it: a new version that moves it fails here."""
 
 import sys
-from pathlib import Path
 
 from tests.running import ROOT, run
 
@@ -67,7 +66,7 @@ onstart:
 """
 
 
-def test_snakemake_has_the_internals(tmp_path: Path) -> None:
+def test_snakemake_has_the_internals(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
     (tmp_path / "overlay.yaml").write_text("{}", encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--jobs", "2", "--directory", str(tmp_path)]

@@ -37,27 +37,27 @@ def importer(folder: Path, **settings: object) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--directory", str(folder), "-s", str(folder / "Snakefile")]
 
 
-def test_rules_are_planned_for_the_importer(tmp_path: Path) -> None:
+def test_rules_are_planned_for_the_importer(tmp_path):
     planned = run([*importer(tmp_path), "-n"])
     assert planned.returncode == 0, planned.stdout
     assert len(scheduled(planned.stdout, "translation_train")) == 1
 
 
-def test_faulty_module_settings_are_one_line(tmp_path: Path) -> None:
+def test_faulty_module_settings_are_one_line(tmp_path):
     command = importer(tmp_path, beam=5)
     result = run([*command, "-n"])
     assert result.returncode != 0
     check(result.stdout)
 
 
-def test_a_module_submits_no_jobs(tmp_path: Path) -> None:
+def test_a_module_submits_no_jobs(tmp_path):
     """They would read its settings again, which may have changed by then."""
     result = run([*importer(tmp_path), "-n", "--cores", "1", "--resources", "cluster=1"])
     assert result.returncode == 2
     check(result.stdout)
 
 
-def test_rules_without_the_project_are_refused(tmp_path: Path) -> None:
+def test_rules_without_the_project_are_refused(tmp_path):
     command = importer(tmp_path)
     text = (tmp_path / "Snakefile").read_text(encoding="utf-8")
     fetched = text.replace(f"{ROOT}/Snakefile", f"git+file://{ROOT}/Snakefile@HEAD")

@@ -3,18 +3,15 @@
 import os
 import re
 import shutil
-from pathlib import Path
 
 import nbformat
-import pytest
 from nbclient import NotebookClient
 
-from nmt.settings.model_types import ModelTypeName
 from tests.running import ROOT
 from tests.translators import trained_model
 
 NOTEBOOK = ROOT / "docs" / "attention.ipynb"
-MODELS: dict[str, ModelTypeName] = {"rnnsearch-50": "rnnsearch", "rnnencdec-50": "rnnencdec"}
+MODELS = {"rnnsearch-50": "rnnsearch", "rnnencdec-50": "rnnencdec"}
 DRAWS = re.compile(r"^(plot_matrix\(|plt\.show)", re.MULTILINE)
 
 
@@ -22,7 +19,7 @@ def cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_the_lecture_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lecture_runs(tmp_path, monkeypatch):
     models = tmp_path / "experiments" / "demo" / "models"
     models.mkdir(parents=True)
     for name, model_type in MODELS.items():

@@ -28,7 +28,7 @@ def metadata(folder: Path, address: str) -> Message:
         return email.message_from_bytes(archive.read(name))
 
 
-def test_package_page_links_to_the_repository(tmp_path: Path) -> None:
+def test_package_page_links_to_the_repository(tmp_path):
     found = metadata(tmp_path, ADDRESS)
     text = found.get_payload()
     links = re.findall(r"\]\(([^)]+)\)", text)

@@ -64,7 +64,7 @@ def is_function(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_a_page_names_exists(page: Path) -> None:
+def test_what_a_page_names_exists(page):
     text, settings = page.read_text(encoding="utf-8"), settings_of(page.stem)
     tests = re.findall(r"`((?:unit|pipeline|workflow|end_to_end)/[\w/]+\.py)::(\w+)`", text)
     assert len(tests) > 10
@@ -77,7 +77,7 @@ def test_what_a_page_names_exists(page: Path) -> None:
     assert [name for name in named if not (has_key(name, settings) or is_function(name))] == []
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_lead_somewhere():
     folders = (ROOT, ROOT / "docs", ROOT / "results", ROOT / "benchmarks")
     for page in (page for folder in folders for page in folder.glob("*.md") if page.name != "CHANGELOG.md"):
         for link in re.findall(

@@ -2,14 +2,13 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 from tests.running import ROOT, make_demo, programs_but, snakemake_command
 
 MODEL = "models/rnnsearch-30/model.safetensors"
 
 
-def test_missing_slurm_is_reported_before_any_job(tmp_path: Path) -> None:
+def test_missing_slurm_is_reported_before_any_job(tmp_path):
     overlay = make_demo(tmp_path)
     environment = {
         **os.environ,

@@ -70,7 +70,7 @@ def observed(tmp_path: Path) -> ObservedRun:
     return ObservedRun(tmp_path / "experiment")
 
 
-def test_stage_has_a_line_at_its_end(observed: ObservedRun) -> None:
+def test_stage_has_a_line_at_its_end(observed):
     observed.begin("logs/prepare/train.log")
     observed.begin("logs/prepare/dev.log")
     observed.seconds = 65
@@ -81,7 +81,7 @@ def test_stage_has_a_line_at_its_end(observed: ObservedRun) -> None:
     observed.run.close()
 
 
-def test_training_has_a_line_at_start_and_end(observed: ObservedRun) -> None:
+def test_training_has_a_line_at_start_and_end(observed):
     observed.begin("logs/train/rnnsearch-50.log")
     assert observed.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
     observed.seconds = 180
@@ -90,7 +90,7 @@ def test_training_has_a_line_at_start_and_end(observed: ObservedRun) -> None:
     observed.run.close()
 
 
-def test_running_jobs_have_a_line_each_minute(observed: ObservedRun) -> None:
+def test_running_jobs_have_a_line_each_minute(observed):
     train, prepare = "logs/train/rnnsearch-50.log", "logs/prepare/dev.log"
     observed.begin(train)
     observed.begin(prepare)
@@ -103,7 +103,7 @@ def test_running_jobs_have_a_line_each_minute(observed: ObservedRun) -> None:
     observed.run.close()
 
 
-def test_time_left(observed: ObservedRun) -> None:
+def test_time_left(observed):
     for part in ("train", "dev"):
         observed.begin(f"logs/prepare/{part}.log")
     observed.seconds = 600
@@ -128,9 +128,7 @@ def test_time_left(observed: ObservedRun) -> None:
         (None, [], False),
     ],
 )
-def test_failure_shows_the_log(
-    observed: ObservedRun, text: str | None, shown: list[str], explained: bool
-) -> None:
+def test_failure_shows_the_log(observed, text, shown, explained):
     log = "logs/train/rnnsearch-50.log"
     observed.begin(log)
     if text is not None:
@@ -144,7 +142,7 @@ def test_failure_shows_the_log(
     observed.run.close()
 
 
-def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
+def test_earlier_attempt_is_not_shown(observed):
     log = "logs/train/rnnsearch-50.log"
     observed.begin(log)
     observed.progress(log, 900, 900)
@@ -167,7 +165,7 @@ def test_earlier_attempt_is_not_shown(observed: ObservedRun) -> None:
     observed.run.close()
 
 
-def test_pause_is_no_work(observed: ObservedRun) -> None:
+def test_pause_is_no_work(observed):
     observed.begin("logs/prepare/train.log")
     for observed.seconds in (50, 100, 700, 720):  # stopped for ten minutes
         observed.run._count_pause()

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 from tests.running import ROOT
 
@@ -23,7 +22,7 @@ with job.job(SimpleNamespace(log=[sys.argv[1]], input={}, output={})):
 """
 
 
-def test_job_ends_before_a_program_that_it_started(tmp_path: Path) -> None:
+def test_job_ends_before_a_program_that_it_started(tmp_path):
     command = [sys.executable, "-c", JOB, "job.log", str(ROOT / "workflow" / "scripts")]
     ended = subprocess.run(command, cwd=tmp_path, check=False, stdout=subprocess.DEVNULL)
     assert ended.returncode == 2

@@ -1,7 +1,6 @@
 """What jobs ask a cluster for, as a dry-run with the profile shows it."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ def paper(plans: Plans) -> str:
     return plans["paper/moses"].text
 
 
-def test_resources_of_training(paper: str) -> None:
+def test_resources_of_training(paper):
     jobs = {job["model"]: job for job in read_resources(paper, "train")}
     assert len(jobs) == 5
     assert {job["gpu"] for job in jobs.values()} == {"1"}
@@ -44,7 +43,7 @@ def test_resources_of_training(paper: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
-def test_partition_gpu_and_account_of_jobs(tmp_path: Path, device: str) -> None:
+def test_partition_gpu_and_account_of_jobs(tmp_path, device):
     """Jobs that need no GPU do not go to its partition."""
     profile = tmp_path / "mine"
     profile.mkdir()

@@ -70,7 +70,7 @@ def slurm(tmp_path: Path) -> FakeSlurm:
 
 
 @pytest.mark.parametrize("complaint", PASSING)
-def test_submission_waits_for_passing_errors(slurm: FakeSlurm, tmp_path: Path, complaint: str) -> None:
+def test_submission_waits_for_passing_errors(slurm, tmp_path, complaint):
     (tmp_path / "logs").mkdir()
     (tmp_path / "complaint").write_text(complaint, encoding="utf-8")
     slurm.add(
@@ -85,7 +85,7 @@ def test_submission_waits_for_passing_errors(slurm: FakeSlurm, tmp_path: Path, c
 
 
 @pytest.mark.parametrize("number", ["4242001", "4242001;north"])
-def test_submission_answers_the_job_number_alone(slurm: FakeSlurm, tmp_path: Path, number: str) -> None:
+def test_submission_answers_the_job_number_alone(slurm, tmp_path, number):
     (tmp_path / ".snakemake").mkdir()
     slurm.add("sbatch", f"printf 'A node has 128 CPU cores.\\n512\\n%s\\nCharged: 64\\n' '{number}'")
     assert slurm.call("sbatch", "--job-name", "run1", "job.sh").stdout == f"{number}\n"
@@ -93,7 +93,7 @@ def test_submission_answers_the_job_number_alone(slurm: FakeSlurm, tmp_path: Pat
 
 
 @pytest.mark.parametrize("complaint", FOR_GOOD)
-def test_permanent_error_fails_immediately(slurm: FakeSlurm, tmp_path: Path, complaint: str) -> None:
+def test_permanent_error_fails_immediately(slurm, tmp_path, complaint):
     (tmp_path / "complaint").write_text(complaint, encoding="utf-8")
     slurm.add("sbatch", "echo once >> calls; cat complaint >&2; exit 3")
     result = slurm.call("sbatch", "job.sh")
@@ -117,7 +117,7 @@ time.sleep(60)
 """
 
 
-def test_waiting_submission_ends_with_snakemake(slurm: FakeSlurm, tmp_path: Path) -> None:
+def test_waiting_submission_ends_with_snakemake(slurm, tmp_path):
     slurm.add("sbatch", f"echo once >> calls; echo '{PASSING[0]}' >&2; exit 1")
     log = tmp_path / "sender.log"
     with log.open("wb") as file:
@@ -139,7 +139,7 @@ def test_waiting_submission_ends_with_snakemake(slurm: FakeSlurm, tmp_path: Path
 LOGS = Path("logs with space", "rule_train")
 
 
-def test_wrappers_come_first_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrappers_come_first_on_the_path(monkeypatch):
     for name in ("PATH", "NMT_SENDER", "NMT_GPUS"):
         monkeypatch.setenv(name, "1")
     put_wrappers_first()
@@ -148,7 +148,7 @@ def test_wrappers_come_first_on_the_path(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "NMT_GPUS" not in os.environ  # a pool of this machine
 
 
-def test_job_depends_on_same_work_elsewhere(slurm: FakeSlurm, tmp_path: Path) -> None:
+def test_job_depends_on_same_work_elsewhere(slurm, tmp_path):
     logs = tmp_path / LOGS
     slurm.add("sbatch", 'echo "$@"')
     jobs = [(1, "them", logs / "small" / "1.log"), (22, "them", logs / "small" / "%j.log")]
@@ -161,7 +161,7 @@ def test_job_depends_on_same_work_elsewhere(slurm: FakeSlurm, tmp_path: Path) ->
     assert options == ["--requeue", "--dependency=afterany:1:22"]
 
 
-def test_states_are_known_to_the_executor(slurm: FakeSlurm) -> None:
+def test_states_are_known_to_the_executor(slurm):
     states = (
         "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|NODE_FAIL\n6|REVOKED\n7|SPECIAL_EXIT"
     )
@@ -171,7 +171,7 @@ def test_states_are_known_to_the_executor(slurm: FakeSlurm) -> None:
     assert answer == f"1|RUNNING\n2|CANCELLED\n3|CANCELLED\n4|COMPLETED\n5|NODE_FAIL\n{lost}"
 
 
-def test_requeued_job_counts_as_running(slurm: FakeSlurm) -> None:
+def test_requeued_job_counts_as_running(slurm):
     query = ("sacct", "-X", "--name", "us")
     slurm.add("sacct", "echo '1|RUNNING\n2|PREEMPTED\n5|PREEMPTED\n6|NODE_FAIL\n22|PREEMPTED'")
     slurm.add("squeue", "printf '1\\n2\\n6\\n'")
@@ -181,7 +181,7 @@ def test_requeued_job_counts_as_running(slurm: FakeSlurm) -> None:
     assert slurm.call(*query).stdout == ""  # asked again later
 
 
-def test_forgotten_job_is_unknown(slurm: FakeSlurm, tmp_path: Path) -> None:
+def test_forgotten_job_is_unknown(slurm, tmp_path):
     (tmp_path / ".snakemake").mkdir()
     slurm.add("squeue", "echo '41|RUNNING'")
     slurm.add("sbatch", "echo 43")
@@ -195,7 +195,7 @@ def test_forgotten_job_is_unknown(slurm: FakeSlurm, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "first_query", ["", "[ ! -e comments ] || [ -e asked ] || { touch asked; exit 1; }\n"]
 )
-def test_accepted_job_is_not_submitted_twice(slurm: FakeSlurm, tmp_path: Path, first_query: str) -> None:
+def test_accepted_job_is_not_submitted_twice(slurm, tmp_path, first_query):
     (tmp_path / ".snakemake").mkdir()
     slurm.add("sbatch", f'echo "$7" >> comments; echo "{PASSING[1]}" >&2; exit 1')
     slurm.add("squeue", first_query + "echo '40 another'; [ ! -e comments ] || echo \"42 $(cat comments)\"")
@@ -205,9 +205,7 @@ def test_accepted_job_is_not_submitted_twice(slurm: FakeSlurm, tmp_path: Path, f
     assert comment.split()[0] == RUN
 
 
-def test_head_waits_for_an_earlier_one_and_is_resubmitted_with_its_options(
-    slurm: FakeSlurm, tmp_path: Path
-) -> None:
+def test_head_waits_for_an_earlier_one_and_is_resubmitted_with_its_options(slurm, tmp_path):
     slurm.add("sbatch", 'printf "%s\\n" "$@" > sent')
     slurm.add("scontrol", "exit 1")
     slurm.add("squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
@@ -242,7 +240,7 @@ def test_head_waits_for_an_earlier_one_and_is_resubmitted_with_its_options(
 
 
 @pytest.mark.parametrize("program", ["sinfo", "sacctmgr", "sshare"])
-def test_failed_query_before_submission_is_empty(slurm: FakeSlurm, tmp_path: Path, program: str) -> None:
+def test_failed_query_before_submission_is_empty(slurm, tmp_path, program):
     slurm.add(program, f'echo "{program} $1"')
     assert slurm.call(program, "one  two").stdout == f"{program} one  two\n"
     slurm.add(program, "echo 'Unable to contact slurm controller' >&2; echo partial; exit 1")

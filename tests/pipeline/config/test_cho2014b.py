@@ -26,7 +26,7 @@ def grconv(config: Config) -> GrConvArchitecture:
     return architecture
 
 
-def test_cho2014b_settings_are_the_papers(config: Config) -> None:
+def test_cho2014b_settings_are_the_papers(config):
     assert config.use.dev == ["newstest2012", "newstest2013"] and config.use.test == ["newstest2014"]
     assert config.vocabulary.words == 30_000 and config.data_from is not None
     model, sizes = config.models["grconv-30"], grconv(config)
@@ -50,13 +50,13 @@ def test_cho2014b_settings_are_the_papers(config: Config) -> None:
         ("sutskever2014-demo", "demo", "rnnencdec-50"),
     ],
 )
-def test_shared_models_have_the_same_settings(experiment: str, other: str, model: str) -> None:
+def test_shared_models_have_the_same_settings(experiment, other, model):
     configs = [load_experiment(name) for name in (experiment, other)]
     mine, theirs = (run_settings(each, collect_runs(each, [model])[model]) for each in configs)
     assert mine == theirs
 
 
-def test_number_of_weights_is_the_authors(config: Config) -> None:
+def test_number_of_weights_is_the_authors(config):
     sizes = grconv(config)
     ids = len(SPECIALS) + compute_size_without_specials(
         config.vocabulary.words, config.vocabulary.specials_included

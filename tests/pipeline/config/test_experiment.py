@@ -1,13 +1,11 @@
 """What an experiment uses of its catalogues."""
 
-from pathlib import Path
-
 from pipeline.config import experiment
 from tests.experiments import load_experiment, paper
 
 
-def test_list_corpora_with_selection(tmp_path: Path) -> None:
-    def used(enabled: bool) -> list[str]:
+def test_list_corpora_with_selection(tmp_path):
+    def used(enabled):
         selection = {"enabled": enabled, "in_domain": ["newstest2012", "newstest2011"]}
         return experiment.list_corpora(paper(tmp_path, selection=selection))
 
@@ -16,15 +14,15 @@ def test_list_corpora_with_selection(tmp_path: Path) -> None:
     assert len(plain) == len(set(plain)) >= 8
 
 
-def test_word_budgets(tmp_path: Path) -> None:
+def test_word_budgets(tmp_path):
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
     budgets = experiment.collect_budgets(config)
     assert budgets["europarl-v7"] == ["europarl-v7"]
     assert budgets[experiment.COMMON_BUDGET] == [name for name in config.use.train if name != "europarl-v7"]
 
 
-def test_contrasted_models(tmp_path: Path) -> None:
-    def contrasted(*models: str) -> list[str]:
+def test_contrasted_models(tmp_path):
+    def contrasted(*models):
         return experiment.select_contrasted_models(
             paper(tmp_path, artifacts={"figure2_models": list(models)})
         )
@@ -34,7 +32,7 @@ def test_contrasted_models(tmp_path: Path) -> None:
     assert contrasted("rnnsearch-50") == ["rnnsearch-50"]
 
 
-def test_playground_models(tmp_path: Path) -> None:
+def test_playground_models(tmp_path):
     assert experiment.select_playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.select_playground_models(paper(tmp_path, playground={"models": asked})) == asked

@@ -92,9 +92,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "key"), FAULTS, ids=range(len(FAULTS)))
-def test_fault_is_a_line_with_file_and_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, key: str
-) -> None:
+def test_fault_is_a_line_with_file_and_key(tmp_path, monkeypatch, text, key):
     monkeypatch.chdir(tmp_path)
     Path("over.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(UserError) as error:
@@ -104,7 +102,7 @@ def test_fault_is_a_line_with_file_and_key(
     assert any(line.startswith(f"over.yaml: {key}") for line in error.value.args), error.value.args
 
 
-def test_fault_names_its_layer(tmp_path: Path) -> None:
+def test_fault_names_its_layer(tmp_path):
     text = f"{EXTENDS_PAPER}training: {{updats: 5}}\nvocabulary: {{words: 0}}\n"
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
@@ -121,12 +119,12 @@ def test_fault_names_its_layer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["[1", "1:30", "1" * 5000])
-def test_invalid_command_line_value_is_one_line(value: object) -> None:
+def test_invalid_command_line_value_is_one_line(value):
     with pytest.raises(UserError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
         load_config(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
 
 
-def test_faulty_extends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faulty_extends_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own").mkdir()
     with pytest.raises(UserError, match=r"no config\.yaml here"):
@@ -147,7 +145,7 @@ use: {rescored: [r]}
 """
 
 
-def test_missing_files_are_named(tmp_path: Path) -> None:
+def test_missing_files_are_named(tmp_path):
     named = []
     for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
         (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
@@ -159,19 +157,19 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
         assert line.startswith(f"{key}: {os.path.relpath(tmp_path / name)}: no such file")
 
 
-def test_missing_data_from_is_named(tmp_path: Path) -> None:
+def test_missing_data_from_is_named(tmp_path):
     (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../nowhere\n", encoding="utf-8")
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 2 and "error: data_from: ../nowhere has no data/" in result.stdout
 
 
 @pytest.mark.parametrize(("text", "value"), [("1e-6", 1e-6), ("010", 10), ("yes", "yes"), ("1:30", "1:30")])
-def test_yaml_is_that_of_version_1_2(text: str, value: object) -> None:
+def test_yaml_is_that_of_version_1_2(text, value):
     assert parse(text) == value
 
 
 @pytest.mark.fuzz
 @given(st.text(st.sampled_from("01:.-+ex_ao~{}[]!&*?|>'\"\n\t ,#@%nulyes")))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     with suppress(ValueError):
         parse(text)

@@ -1,8 +1,6 @@
 """Which settings decide which job."""
 
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +22,7 @@ from tests.translators import text_settings
         ({"corpora": {"europarl-v7": {"shards": 3}}}, False),
     ],
 )
-def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: bool) -> None:
+def test_what_decides_the_text(tmp_path, pairs, decides):
     before, after = (
         job_settings.get_bitext_settings(config, "train")
         for config in (paper(tmp_path), paper(tmp_path, **pairs))
@@ -32,7 +30,7 @@ def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: b
     assert (after != before) == decides
 
 
-def test_stamp_of_a_file_tells_an_older_one_apart(tmp_path: Path) -> None:
+def test_stamp_of_a_file_tells_an_older_one_apart(tmp_path):
     """Snakemake repeats no job if an older file takes the place of its input."""
     file = tmp_path / "train.en"
     stamps = []
@@ -43,7 +41,7 @@ def test_stamp_of_a_file_tells_an_older_one_apart(tmp_path: Path) -> None:
     assert stamps[0] != stamps[1]
 
 
-def test_cleaning_limits_training_text(tmp_path: Path) -> None:
+def test_cleaning_limits_training_text(tmp_path):
     config = paper(tmp_path, cleaning={"max_words": 30, "max_ratio": 3.0})
     limits = {
         corpus: job_settings.get_preparation_settings(config, corpus)["cleaning"] for corpus in config.corpora
@@ -60,9 +58,7 @@ def test_cleaning_limits_training_text(tmp_path: Path) -> None:
     ],
     ids=["same", "tokenization"],
 )
-def test_other_text_of_initial_model_is_named(
-    tmp_path: Path, changes: dict[str, Any], difference: str
-) -> None:
+def test_other_text_of_initial_model_is_named(tmp_path, changes, difference):
     write_json(tmp_path / "text.json", text_settings().model_dump())
     for name in NEEDED_FILES:
         (tmp_path / name).touch()
@@ -71,7 +67,7 @@ def test_other_text_of_initial_model_is_named(
     assert difference in description if difference else description == ""
 
 
-def test_other_test_text_of_data_from_is_named(tmp_path: Path) -> None:
+def test_other_test_text_of_data_from_is_named(tmp_path):
     config = load_experiment("cho2014b-demo").model_copy(update={"data_from": str(tmp_path)})
     assert not job_settings.describe_other_test_text(config)
     (corpus,) = config.use.test

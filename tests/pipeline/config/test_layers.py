@@ -25,14 +25,14 @@ def paper_with(values: dict[str, Any]) -> Config:
     return load_config([*find_layers(ROOT), layer(values, "over.yaml")])
 
 
-def test_every_corpus_of_the_paper_has_a_number_of_pairs() -> None:
+def test_every_corpus_of_the_paper_has_a_number_of_pairs():
     """Other addresses of an archive have no checksum, so the number of lines tells that the text is the paper's."""
     config = load_config(find_layers(ROOT))
     pairs = [config.corpora[corpus].pairs for corpus in list_corpora(config)]
     assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
-def test_paper_settings_are_the_papers() -> None:
+def test_paper_settings_are_the_papers():
     config = load_config(find_layers(ROOT))
     updates = {name: config.models[name].training.updates for name in config.use.models}
     assert updates == {
@@ -53,7 +53,7 @@ def test_paper_settings_are_the_papers() -> None:
     assert config.selection.target_words == 348_000_000
 
 
-def test_models_start_from_shared_blocks() -> None:
+def test_models_start_from_shared_blocks():
     config = paper_with(
         {
             "architecture": {"hidden_units": 7},
@@ -70,9 +70,9 @@ def test_models_start_from_shared_blocks() -> None:
 
 @pytest.mark.fuzz
 @given(st.data())
-def test_any_value_is_a_fault_or_a_setting(data: st.DataObject) -> None:
+def test_any_value_is_a_fault_or_a_setting(data):
     values = merge_layers(find_layers(ROOT))
-    place: Any = values
+    place = values
     while isinstance(place, dict) and place:
         parent, key = place, data.draw(st.sampled_from(sorted(place)))
         place = place[key]
@@ -85,7 +85,7 @@ def test_any_value_is_a_fault_or_a_setting(data: st.DataObject) -> None:
         assert all(line.isprintable() and len(line) < 1100 for line in error.args)
 
 
-def test_command_line_wins_over_experiment(tmp_path: Path) -> None:
+def test_command_line_wins_over_experiment(tmp_path):
     own = tmp_path / "config.yaml"
     own.write_text(EXTENDS_PAPER + "seed: 2\n", encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
@@ -102,7 +102,7 @@ def experiment(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_extended_experiments_are_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extended_experiments_are_layers(tmp_path, monkeypatch):
     experiment(tmp_path / "first", EXTENDS_PAPER + "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
     experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
     third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
@@ -115,18 +115,18 @@ def test_extended_experiments_are_layers(tmp_path: Path, monkeypatch: pytest.Mon
         load_config(find_layers(third))
 
 
-def test_settings_of_a_module_are_those_of_an_experiment(tmp_path: Path) -> None:
+def test_settings_of_a_module_are_those_of_an_experiment(tmp_path):
     values = {"extends": str(ROOT / "experiments" / "demo"), "data_from": "other"}
     folder = experiment(tmp_path / "own", yaml.safe_dump(values))
     assert load_config(find_module_layers(folder, values)) == load_config(find_layers(folder))
 
 
-def test_command_line_values_are_yaml() -> None:
+def test_command_line_values_are_yaml():
     config = load_config(find_layers(ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
     assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
 
 
-def test_paths_are_relative_to_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_relative_to_their_file(tmp_path, monkeypatch):
     experiment = tmp_path / "experiment"
     experiment.mkdir()
     (experiment / "config.yaml").write_text(

@@ -1,12 +1,10 @@
 """Names of runs: the first seed's go by the models' names, and a model goes on from the same seed's run."""
 
-from pathlib import Path
-
 from pipeline.config.runs import Run, collect_runs
 from tests.experiments import paper
 
 
-def test_model_with_its_own_seeds(tmp_path: Path) -> None:
+def test_model_with_its_own_seeds(tmp_path):
     config = paper(tmp_path, "seeds: [4, 2]\nmodels: {rnnsearch-50-star: {seeds: [2]}}\n")
     runs = collect_runs(config, ["rnnsearch-50", "rnnsearch-50-star"])
     assert runs == {

@@ -18,7 +18,7 @@ def write_and_read(values: object, folder: Path) -> Config:
     return read_published_settings(file)
 
 
-def test_published_settings_name_all_inputs() -> None:
+def test_published_settings_name_all_inputs():
     config = load_config(find_layers(ROOT))
     use = config.use.model_copy(update={"models": ["rnnencdec-50"]})
     values = get_published_settings(config.model_copy(update={"use": use}))
@@ -27,7 +27,7 @@ def test_published_settings_name_all_inputs() -> None:
     assert set(values["models"]) == {"rnnencdec-50"}
 
 
-def test_published_settings_are_read_again(tmp_path: Path) -> None:
+def test_published_settings_are_read_again(tmp_path):
     demo = load_experiment("demo")
     values = get_published_settings(demo)
     assert not {"mirrors", "resources"} & set(values)

@@ -1,17 +1,14 @@
 """experiments/sutskever2014 is what Sutskever et al. (2014) say."""
 
-from typing import Any
-
 import pytest
 
 from pipeline.config.runs import collect_runs, run_settings, select_systems
-from pipeline.config.schema import Config
 from tests.experiments import load_experiment
 
 PAPER, SMALL, DEMO = (load_experiment(name) for name in ("sutskever2014", "sutskever2014-demo", "demo"))
 FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
 
-SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
+SETTINGS = {  # Sec. 3.1, 3.2 and 3.4
     "architecture.layers": 4,
     "architecture.hidden_units": 1000,
     "architecture.embedding_size": 1000,
@@ -32,12 +29,12 @@ SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
 }
 
 
-def test_settings_are_the_papers() -> None:
+def test_settings_are_the_papers():
     for key, value in SETTINGS.items():
         block, _, name = key.partition(".")
         for model in (FORWARD, REVERSED):
             assert getattr(getattr(model, block), name) == value, key
-    assert (FORWARD.architecture.source_order, REVERSED.architecture.source_order) == ("forward", "reversed")  # type: ignore[union-attr]
+    assert (FORWARD.architecture.source_order, REVERSED.architecture.source_order) == ("forward", "reversed")
     assert PAPER.vocabulary.sizes == (160_000, 80_000)
     decoding = PAPER.decoding
     assert (decoding.beam, decoding.min_length, decoding.unknown) == (12, "none", "allowed")
@@ -45,14 +42,14 @@ def test_settings_are_the_papers() -> None:
     assert list(PAPER.use.dev) == ["newstest2012", "newstest2013"]
 
 
-def test_five_runs_differ_in_their_seed() -> None:
+def test_five_runs_differ_in_their_seed():
     runs = collect_runs(PAPER, ["lstm-reversed"])
     assert len(runs) == len({run.seed for run in runs.values()}) == 5
     one, *others = (run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
     assert others == [one] * 4
 
 
-def test_updates_suffice_for_the_epochs() -> None:
+def test_updates_suffice_for_the_epochs():
     """12 million pairs (Sec. 3.1)."""
     training = REVERSED.training
     assert training.epochs is not None
@@ -60,13 +57,13 @@ def test_updates_suffice_for_the_epochs() -> None:
 
 
 @pytest.mark.parametrize("config", [PAPER, SMALL], ids=["paper", "demo"])
-def test_ensembles_of_table_1(config: Config) -> None:
+def test_ensembles_of_table_1(config):
     ensembles = [system for system in select_systems(config).values() if len(system.members) > 1]
     found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
 
 
-def test_demo_models_differ_in_one_setting() -> None:
+def test_demo_models_differ_in_one_setting():
     forward, shallow, reversed_ = (
         SMALL.models[f"lstm-{name}"] for name in ("forward", "shallow", "reversed")
     )

@@ -1,7 +1,5 @@
 """Systems: runs of models, and entries that train nothing."""
 
-from pathlib import Path
-
 from pipeline.config.job_settings import get_report_settings
 from pipeline.config.runs import collect_systems, select_systems
 from pipeline.config.snapshot import get_published_settings
@@ -24,7 +22,7 @@ artifacts: {figure2_models: [rnnsearch-50]}
 """
 
 
-def test_systems_have_members_and_decoding(tmp_path: Path) -> None:
+def test_systems_have_members_and_decoding(tmp_path):
     settings = paper(tmp_path, OVERLAY)
     used = select_systems(settings)
     assert {name: system.members for name, system in used.items()} == {
@@ -42,7 +40,7 @@ def test_systems_have_members_and_decoding(tmp_path: Path) -> None:
     assert "rnnsearch-30" in collect_systems(settings) and "idle" not in collect_systems(settings)
 
 
-def test_results_name_selected_systems_only(tmp_path: Path) -> None:
+def test_results_name_selected_systems_only(tmp_path):
     settings = paper(tmp_path, OVERLAY)
     assert get_report_settings(settings).labels["two"] == "Two"
     assert list(get_published_settings(settings)["systems"]) == ["two", "narrow"]

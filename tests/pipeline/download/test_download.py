@@ -25,7 +25,7 @@ DATA = random.Random(1).randbytes(700_000)
 OTHER = DATA[::-1]
 Known = dict[str, Any]
 """What is known of a file."""
-WHOLE: Known = {
+WHOLE = {
     "bytes": len(DATA),
     "md5": hashlib.md5(DATA).hexdigest(),
     "sha256": hashlib.sha256(DATA).hexdigest(),
@@ -147,7 +147,7 @@ def make_mirror(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("headers", [(), ("Content-Encoding: gzip",)])
-def test_download_and_its_record(tmp_path: Path, headers: tuple[str, ...]) -> None:
+def test_download_and_its_record(tmp_path, headers):
     output = tmp_path / "folder" / "a"
     with run_server(make_file_reply(DATA, *headers)) as server:
         assert download_from(server, output, SUM_ONLY) == DATA
@@ -160,7 +160,7 @@ def test_download_and_its_record(tmp_path: Path, headers: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
-def test_broken_connection_is_resumed(tmp_path: Path, known: Known) -> None:
+def test_broken_connection_is_resumed(tmp_path, known):
     with run_server(
         make_file_reply(sent=300_000), make_file_reply(sent=100_000), make_file_reply()
     ) as server:
@@ -168,7 +168,7 @@ def test_broken_connection_is_resumed(tmp_path: Path, known: Known) -> None:
     assert server.begins == [0, 300_000, 400_000]
 
 
-def test_without_checksum_nothing_is_resumed(tmp_path: Path) -> None:
+def test_without_checksum_nothing_is_resumed(tmp_path):
     partial_path(tmp_path / "a").write_bytes(b"of another file")
     with run_server(make_file_reply(OTHER, sent=300_000), make_file_reply()) as server:
         assert download_from(server, tmp_path / "a", {}) == DATA
@@ -177,30 +177,30 @@ def test_without_checksum_nothing_is_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
 @pytest.mark.parametrize("partial_size", [500_000, len(DATA)])
-def test_partial_file_is_resumed(tmp_path: Path, partial_size: int, known: Known) -> None:
+def test_partial_file_is_resumed(tmp_path, partial_size, known):
     partial_path(tmp_path / "a").write_bytes(DATA[:partial_size])
     with run_server(make_file_reply()) as server:
         assert download_from(server, tmp_path / "a", known) == DATA
     assert server.begins == [partial_size] * (partial_size < len(DATA) or known is SUM_ONLY)
 
 
-def test_server_without_ranges(tmp_path: Path) -> None:
+def test_server_without_ranges(tmp_path):
     partial_path(tmp_path / "a").write_bytes(DATA[:500_000])
     with run_server(ignore_range(make_file_reply())) as server:
         assert download_from(server, tmp_path / "a") == DATA
 
 
-def test_range_of_another_file(tmp_path: Path) -> None:
+def test_range_of_another_file(tmp_path):
     with run_server(make_file_reply(sent=300_000), make_file_reply(OTHER), make_file_reply()) as server:
         assert download_from(server, tmp_path / "a") == DATA
     assert server.begins == [0, 300_000, 0]
 
 
-def test_silent_server_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_server_is_asked_again(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "READ_TIMEOUT", 1.5)
     over = threading.Event()
 
-    def stay_silent(begin: int) -> Iterator[bytes]:
+    def stay_silent(begin):
         yield from make_file_reply(sent=100_000)(begin)
         over.wait(60)
 
@@ -219,13 +219,13 @@ def send_first_bytes(begin: int) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("reply", [send_first_bytes, ignore_range(make_file_reply(sent=300_000))])
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
-def test_server_without_progress_is_left(tmp_path: Path, reply: Reply, known: Known) -> None:
+def test_server_without_progress_is_left(tmp_path, reply, known):
     with run_server(reply) as server, refused():
         download_from(server, tmp_path / "a", known)
     assert len(server.begins) <= 2 + module.ATTEMPTS
 
 
-def test_busy_server_is_asked_again(tmp_path: Path) -> None:
+def test_busy_server_is_asked_again(tmp_path):
     with run_server(BUSY, make_reply("Retry-After: 99", status="429 Busy"), make_file_reply()) as server:
         assert download_from(server, tmp_path / "a") == DATA
     with run_server(BUSY) as server, refused():
@@ -247,7 +247,7 @@ FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
         (make_file_reply(b""), {}),
     ],
 )
-def test_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
+def test_wrong_file_is_refused(tmp_path, reply, known):
     with run_server(reply) as server, refused():
         download_from(server, tmp_path / "a", known)
     assert not (tmp_path / "a").exists()
@@ -256,7 +256,7 @@ def test_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> No
 # --- mirrors and other archives
 
 
-def test_mirrors_come_first(tmp_path: Path) -> None:
+def test_mirrors_come_first(tmp_path):
     (tmp_path / "full").mkdir()
     make_mirror(tmp_path / "full" / "wmt")
     with run_server(ABSENT) as server:
@@ -267,7 +267,7 @@ def test_mirrors_come_first(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == DATA
 
 
-def test_secrets_of_address_are_hidden(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_secrets_of_address_are_hidden(tmp_path, capfd):
     with run_server(make_file_reply(sent=1000), make_file_reply(), ABSENT) as server:
         secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
         assert download_file(make_source(secret), tmp_path / "a") == f"{server.address}/a"
@@ -277,7 +277,7 @@ def test_secrets_of_address_are_hidden(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
 
-def test_alternative_archive(tmp_path: Path) -> None:
+def test_alternative_archive(tmp_path):
     partial_path(tmp_path / "a").write_bytes(DATA[:1000])
     with run_server(ABSENT, ABSENT, make_file_reply(OTHER)) as server:
         wanted = make_source(f"{server.address}/a", path="p/a")
@@ -293,7 +293,7 @@ def test_alternative_archive(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json"}
 
 
-def test_file_of_mirror_is_copied_untouched(tmp_path: Path) -> None:
+def test_file_of_mirror_is_copied_untouched(tmp_path):
     mine = Path(make_mirror(tmp_path / "mine"), "a")
     mine.chmod(0o444)
     time = mine.stat().st_mtime_ns
@@ -323,10 +323,8 @@ HEADS = st.tuples(
 
 @pytest.mark.fuzz
 @given(heads=st.lists(HEADS, min_size=1, max_size=3), known=st.booleans())
-def test_any_answer_is_file_or_error(
-    tmp_path_factory: pytest.TempPathFactory, heads: list[tuple[str, list[tuple[str, str]]]], known: bool
-) -> None:
-    def reply(status: str, headers: list[tuple[str, str]]) -> Reply:
+def test_any_answer_is_file_or_error(tmp_path_factory, heads, known):
+    def reply(status, headers):
         lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers), "", ""]
         return lambda _: iter(["\r\n".join(lines).encode("utf-8", "replace"), DATA])
 

@@ -44,7 +44,7 @@ def english_texts(pairs: Iterable[SentencePair]) -> list[str]:
         ("test", 500, "04870fb4eca2e5e8c80ac45efe748bf4266d84c2f6c4333eadec1b3b9e1bc7ff"),
     ],
 )
-def test_demo_text_is_unchanged(split: Split, count: int, expected: str) -> None:
+def test_demo_text_is_unchanged(split, count, expected):
     """Trained models of the demo depend on it: any other word, link or order would train them again."""
     lines = (
         f"{pair.english_text()}\t{pair.french_text()}\t{pair.format_pharaoh()}\n"
@@ -55,7 +55,7 @@ def test_demo_text_is_unchanged(split: Split, count: int, expected: str) -> None
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), lexicon_size=st.integers(1, 3000), text_seed=st.integers(0, 10_000))
-def test_text_tokenizes_to_aligned_tokens(seed: int, lexicon_size: int, text_seed: int) -> None:
+def test_text_tokenizes_to_aligned_tokens(seed, lexicon_size, text_seed):
     grammar = Grammar(GrammarSettings(seed=seed, max_words=60, lexicon=lexicon_size, zipf_exponent=0.3))
     rng = random.Random(text_seed)
     for _ in range(10):
@@ -73,13 +73,13 @@ def test_text_tokenizes_to_aligned_tokens(seed: int, lexicon_size: int, text_see
 
 
 @pytest.mark.parametrize("max_words", [12, 50])
-def test_english_stays_within_max_words(max_words: int) -> None:
+def test_english_stays_within_max_words(max_words):
     grammar = GrammarSettings(seed=2, max_words=max_words, lexicon=100, zipf_exponent=1.2)
     assert max(len(pair.english) for pair in generate_pairs(grammar, "train", 1500)) <= max_words
 
 
-def test_splits_share_no_sentence() -> None:
-    splits: tuple[Split, ...] = ("train", "dev", "test")
+def test_splits_share_no_sentence():
+    splits = ("train", "dev", "test")
     texts = {split: english_texts(demo_pairs(split, 2000)) for split in splits}
     for split, sentences in texts.items():
         assert {split_of_sentence(sentence) for sentence in sentences} == {split}
@@ -97,7 +97,7 @@ def write_train_text(folder: Path, pairs: int, shard_count: int) -> None:
     write_corpus(DEMO, "train", pairs, *sides, folder / "counts.json")
 
 
-def test_text_is_equal_for_any_number_of_shards(tmp_path: Path) -> None:
+def test_text_is_equal_for_any_number_of_shards(tmp_path):
     whole_text, halves = tmp_path / "whole", tmp_path / "halves"
     write_train_text(whole_text, 12_500, 1)
     write_train_text(halves, 12_500, 2)

@@ -33,7 +33,7 @@ def expected_minutes(updates: int, updates_per_hour: float) -> int:
     return min(120 * 60, math.ceil(30 + 75 * updates / updates_per_hour))
 
 
-def test_training_time_limit(tmp_path: Path) -> None:
+def test_training_time_limit(tmp_path):
     config = paper_config()
     run = collect_runs(config, [RUN])[RUN]
     assert forecast.request_training_minutes(config, run, tmp_path) == 120 * 60
@@ -52,7 +52,7 @@ def test_training_time_limit(tmp_path: Path) -> None:
     assert forecast.request_training_minutes(config, run, tmp_path) == expected_minutes(7_000, 360_000)
 
 
-def test_hours_of_measured_and_other_runs(tmp_path: Path) -> None:
+def test_hours_of_measured_and_other_runs(tmp_path):
     # rates of the settings; RNNsearch-50* continues after 288,000 updates
     config = paper_config(updates_per_hour={"rnnsearch": 20_000})
     states = RunStates(config, tmp_path)
@@ -73,7 +73,7 @@ def test_hours_of_measured_and_other_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("train_hours", [120, 0.1])
-def test_retries_cover_half_the_rate(train_hours: float, tmp_path: Path) -> None:
+def test_retries_cover_half_the_rate(train_hours, tmp_path):
     config = paper_config(train_hours=train_hours, updates_per_hour={"rnnsearch": 20_000})
     runs = [collect_runs(config, [BASE])[BASE]]
     time_limits = math.ceil(2 * 288_000 / 20_000 / train_hours)

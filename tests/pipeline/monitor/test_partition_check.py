@@ -52,7 +52,7 @@ def training_job(partition: str = "gpu", minutes: int = 2880, **resources: objec
         training_job(gpu_model="h200"),
     ],
 )
-def test_jobs_that_fit_have_no_problems(job: Job) -> None:
+def test_jobs_that_fit_have_no_problems(job):
     assert find_unsatisfiable_jobs([job]) == []
 
 
@@ -72,18 +72,18 @@ def test_jobs_that_fit_have_no_problems(job: Job) -> None:
         (training_job("long", gpu_model="h100"), "found 'h100', .*have no type"),
     ],
 )
-def test_problem_of_a_job_is_named_once(job: Job, problem: str) -> None:
+def test_problem_of_a_job_is_named_once(job, problem):
     (line,) = find_unsatisfiable_jobs([make_job("prepare", "cpu"), job, job])
     assert re.search(problem, line)
 
 
-def test_advised_hours_are_granted(slurm: Path) -> None:
+def test_advised_hours_are_granted(slurm):
     (slurm / "sinfo.txt").write_text(SINFO.replace("gpu 2-00:00:00", "gpu 01:40:00"), encoding="utf-8")
     (line,) = find_unsatisfiable_jobs([training_job(minutes=120)])
     (hours,) = re.findall(r"set resources.train_hours to (\S+) or less", line)
     assert find_unsatisfiable_jobs([training_job(minutes=int(60 * float(hours)))]) == []
 
 
-def test_silent_slurm_is_no_problem(slurm: Path) -> None:
+def test_silent_slurm_is_no_problem(slurm):
     (slurm / "sinfo").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     assert find_unsatisfiable_jobs([training_job("nowhere")]) == []

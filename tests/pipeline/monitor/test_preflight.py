@@ -3,7 +3,6 @@
 import os
 import sys
 from collections import namedtuple
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,7 @@ def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
 @pytest.mark.parametrize(
     ("rule", "is_pending"), [("perplexity", True), ("vectors", True), ("perplexity", False)]
 )
-def test_missing_gpu_is_a_problem(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, is_pending: bool
-) -> None:
+def test_missing_gpu_is_a_problem(tmp_path, monkeypatch, rule, is_pending):
     monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", is_pending, is_local=False, resources={"gpu": 1})
@@ -37,9 +34,7 @@ def test_missing_gpu_is_a_problem(
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_finished_model_needs_no_gpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_finished: bool
-) -> None:
+def test_finished_model_needs_no_gpu(tmp_path, monkeypatch, is_finished):
     monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
     monkeypatch.chdir(tmp_path)
     config = paper(tmp_path, training={"device": "cuda"})
@@ -53,9 +48,7 @@ def test_finished_model_needs_no_gpu(
 
 
 @pytest.mark.parametrize(("free_bytes", "prefix"), [(10**8, "warning: "), (10**12, "")])
-def test_full_disk_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, prefix: str
-) -> None:
+def test_full_disk_is_a_warning(tmp_path, monkeypatch, free_bytes, prefix):
     config = paper(tmp_path)
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, free_bytes))
@@ -64,7 +57,7 @@ def test_full_disk_is_a_warning(
     assert line.startswith(f"{prefix}disk: needs 0.7 GB")
 
 
-def test_preflight_checks_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preflight_checks_partitions(tmp_path, monkeypatch):
     programs = slurm_of(tmp_path, "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:h200:8")
     (programs / "scontrol").symlink_to("squeue")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")

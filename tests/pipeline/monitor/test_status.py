@@ -33,7 +33,7 @@ def paper_config(**pairs: object) -> Config:
     return load_config(find_layers(ROOT, pairs=pairs))
 
 
-def test_states_of_an_unfinished_training(tmp_path: Path) -> None:
+def test_states_of_an_unfinished_training(tmp_path):
     config = paper_config()
     assert read_status(config, tmp_path).state == "waiting"
     prepare_text(config, tmp_path)
@@ -54,7 +54,7 @@ def test_states_of_an_unfinished_training(tmp_path: Path) -> None:
     assert max(map(len, lines[:9])) <= 80
 
 
-def test_states_of_a_finished_training(tmp_path: Path) -> None:
+def test_states_of_a_finished_training(tmp_path):
     config = paper_config()
     prepare_text(config, tmp_path)
     model_folder = finish(config, tmp_path, RUN)
@@ -75,7 +75,7 @@ def test_states_of_a_finished_training(tmp_path: Path) -> None:
     assert "not used" not in format_status_table(config, tmp_path)
 
 
-def test_training_on_another_machine(tmp_path: Path) -> None:
+def test_training_on_another_machine(tmp_path):
     config = paper_config()
     prepare_text(config, tmp_path)
     lock = state_of(config, tmp_path, RUN) / "lock"
@@ -86,7 +86,7 @@ def test_training_on_another_machine(tmp_path: Path) -> None:
     assert read_status(config, tmp_path).state == "silent"
 
 
-def test_training_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_in_the_queue(tmp_path, monkeypatch):
     queue = "17|PENDING|Priority|rule_train_wildcards_rnnsearch-50 sent-1.2\n"
     queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3"
     write(tmp_path / "squeue", f"#!/bin/sh\necho '{queue}'\n")
@@ -98,7 +98,7 @@ def test_training_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not any("job 17" in line for line in lines)  # of another folder
 
 
-def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
+def test_training_of_epochs_ends_earlier(tmp_path):
     config = load_config(find_layers(ROOT / "experiments" / "sutskever2014"))
     config = config.model_copy(update={"data_from": None})
     prepare_text(config, tmp_path)

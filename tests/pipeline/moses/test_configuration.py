@@ -26,20 +26,20 @@ SYSTEM = Table(
 START = initial_weights(SYSTEM)
 
 
-def test_weights_survive_configuration(tmp_path: Path) -> None:
+def test_weights_survive_configuration(tmp_path):
     weights = START.replace("0.5", "0.25")
     (tmp_path / "moses.ini").write_text(format_configuration(SYSTEM, weights))
     assert sorted(read_weights(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
 
 
-def test_one_more_score_has_one_more_weight() -> None:
+def test_one_more_score_has_one_more_weight():
     system = replace(SYSTEM, phrase_scores=5)
     text = format_configuration(system, initial_weights(system))
     assert "name=TranslationModel0 num-features=5 " in text
     assert "\nTranslationModel0= 0.2 0.2 0.2 0.2 0.2\n" in text
 
 
-def test_path_with_space_is_refused() -> None:
+def test_path_with_space_is_refused():
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
     with pytest.raises(UserError, match="reads no path with a space"):
         format_configuration(spaced, START)

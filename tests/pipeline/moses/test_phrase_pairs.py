@@ -36,7 +36,7 @@ def table(tmp_path: Path) -> Path:
     return write_text(tmp_path / "phrase-table.gz", lines)
 
 
-def test_pairs_are_split_into_train_and_dev(table: Path, tmp_path: Path) -> None:
+def test_pairs_are_split_into_train_and_dev(table, tmp_path):
     names = ["train.en.zst", "train.fr", "dev.en", "dev.fr"]
     files = [tmp_path / name for name in names]
     assert write_pairs(table, 2, (files[0], files[1]), (files[2], files[3])) == (4, 2)
@@ -45,7 +45,7 @@ def test_pairs_are_split_into_train_and_dev(table: Path, tmp_path: Path) -> None
     assert [*zip(*held_out, strict=True)] == [PAIRS[index] for index in (2, 5)]
 
 
-def test_scores_are_model_probabilities(table: Path, tmp_path: Path) -> None:
+def test_scores_are_model_probabilities(table, tmp_path):
     folder = translators.trained_model(tmp_path / "model", "rnnencdec")
     texts = [tmp_path / "dev.zst", tmp_path / "test"]
     for text, line in zip(texts, ("w3 w4 unseen", "w7 w8"), strict=True):
@@ -68,7 +68,7 @@ def test_scores_are_model_probabilities(table: Path, tmp_path: Path) -> None:
     [[], ["w3 ||| w4"], ["w5 ||| w4 ||| 1 ||| ||| |||"]],
     ids=["empty", "fields", "other text"],
 )
-def test_unusable_table_is_refused(tmp_path: Path, lines: list[str]) -> None:
+def test_unusable_table_is_refused(tmp_path, lines):
     table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
     model = trained_model.load_model(
         translators.trained_model(tmp_path / "model", "rnnencdec"), torch.device("cpu")

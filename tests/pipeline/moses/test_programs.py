@@ -34,7 +34,7 @@ def fail_to_fetch(path: Path) -> None:
     raise AssertionError(path)
 
 
-def test_installation_is_linked(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installation_is_linked(tmp_path, folder, monkeypatch):
     root = tmp_path / "opt"
     monkeypatch.setenv("PATH", str(installation(root)))
     assert provide_programs(folder, fail_to_fetch, 1) == "the PATH"
@@ -43,22 +43,20 @@ def test_installation_is_linked(tmp_path: Path, folder: Path, monkeypatch: pytes
     assert provide_programs(folder, fail_to_fetch, 1) == "the PATH"
 
 
-def test_decoder_alone_is_no_installation(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decoder_alone_is_no_installation(tmp_path, folder, monkeypatch):
     (installation(tmp_path / "opt") / "mert").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "opt" / "bin"))
     with pytest.raises(UserError, match="moses: not on the PATH"):
         provide_programs(folder, fail_to_fetch, 1)
 
 
-def test_missing_tools_are_named(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tools_are_named(tmp_path, folder, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"lacks perl, make, a C\+\+ compiler \(Debian: "):
         provide_programs(folder, fail_to_fetch, 1)
 
 
-def test_missing_headers_are_named(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_headers_are_named(tmp_path, folder, monkeypatch):
     for name in ("perl", "make", "c++"):
         program = tmp_path / name
         program.write_text('#!/bin/sh\ncase "$*" in *bzlib.h*) exit 1; esac\n')
@@ -69,7 +67,7 @@ def test_missing_headers_are_named(tmp_path: Path, folder: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("compiler")
-def test_damaged_source_is_named(tmp_path: Path, folder: Path) -> None:
+def test_damaged_source_is_named(tmp_path, folder):
     archive = make_source_archive(tmp_path, BJAM)
     archive.write_bytes(archive.read_bytes()[:50])
     with pytest.raises(UserError, match=r"source\.tar\.gz: incomplete archive"):
@@ -116,9 +114,7 @@ def make_source_archive(folder: Path, bjam: str) -> Path:
         ),
     ],
 )
-def test_build_from_source(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
-) -> None:
+def test_build_from_source(tmp_path, folder, monkeypatch, bjam, problem):
     source = make_source_archive(tmp_path, bjam)
     with pytest.raises(UserError, match="files that differ from Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
@@ -134,7 +130,7 @@ def test_build_from_source(
     assert not list(folder.glob("build-*"))
 
 
-def test_space_in_path_is_refused(tmp_path: Path) -> None:
+def test_space_in_path_is_refused(tmp_path):
     installation(tmp_path / "my programs")
     with pytest.raises(UserError, match="name of a folder has a space"):
         Moses(tmp_path / "my programs").program("moses")

@@ -1,7 +1,5 @@
 """Text for Moses."""
 
-from pathlib import Path
-
 import pytest
 
 from nmt.errors import UserError
@@ -9,7 +7,7 @@ from pipeline.moses.text import write_text
 from tests.bitexts import write_pairs
 
 
-def test_pairs_with_words_on_both_sides(tmp_path: Path) -> None:
+def test_pairs_with_words_on_both_sides(tmp_path):
     shards = [
         write_pairs(tmp_path, "0", [("a b", "x y"), ("", ""), ("lonely", "")]),
         write_pairs(tmp_path, "1", [("a b c", "x"), ("d", "w x y z"), ("e", "v")]),
@@ -25,7 +23,7 @@ def test_pairs_with_words_on_both_sides(tmp_path: Path) -> None:
     ("sentences", "kept"),
     [(1, "8"), (3, "3 6 8"), (99, "1 2 3 4 5 6 7 8")],
 )
-def test_sentences_are_spread_over_text(tmp_path: Path, sentences: int, kept: str) -> None:
+def test_sentences_are_spread_over_text(tmp_path, sentences, kept):
     shards = [
         write_pairs(tmp_path, "0", [*((f"{line}", "x") for line in range(1, 6)), ("", "y")]),
         write_pairs(tmp_path, "1", [*((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")]),
@@ -36,13 +34,13 @@ def test_sentences_are_spread_over_text(tmp_path: Path, sentences: int, kept: st
 
 
 @pytest.mark.parametrize("character", ["|", "<", "["])
-def test_characters_of_moses_are_refused(tmp_path: Path, character: str) -> None:
+def test_characters_of_moses_are_refused(tmp_path, character):
     pair = write_pairs(tmp_path, "0", [("a", "x"), (f"a {character} b", "x")])
     with pytest.raises(UserError, match=r"0\.en\.zst, line 2: holds "):
         write_text([pair], (tmp_path / "s", tmp_path / "t"))
     assert not (tmp_path / "s").exists() and not (tmp_path / "t").exists()
 
 
-def test_text_without_pairs_is_refused(tmp_path: Path) -> None:
+def test_text_without_pairs_is_refused(tmp_path):
     with pytest.raises(UserError, match="has no pair with words"):
         write_text([write_pairs(tmp_path, "0", [("", "x")])], (tmp_path / "s", tmp_path / "t"))

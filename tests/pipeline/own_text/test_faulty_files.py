@@ -2,7 +2,6 @@
 
 import csv
 import random
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +11,12 @@ from pipeline.own_text.parallel_text import ParallelText
 from pipeline.own_text.settings import write_experiment
 from pipeline.own_text.shift import WINDOW, PairLengths, Shift
 from tests.bitexts import write_text
-from tests.pipeline.own_text.test_splits import Pairs, write_parallel_text
+from tests.pipeline.own_text.test_splits import write_parallel_text
 
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("file_count", [1, 2])
-def test_quotes_of_a_spreadsheet_are_removed(tmp_path: Path, quoting: int, file_count: int) -> None:
+def test_quotes_of_a_spreadsheet_are_removed(tmp_path, quoting, file_count):
     pairs = [
         ('He said "I see".', 'Il a dit "je vois".'),
         ("I see.", "Je vois."),
@@ -37,7 +36,7 @@ def test_quotes_of_a_spreadsheet_are_removed(tmp_path: Path, quoting: int, file_
     "line",
     ['He said "yes".', '"Yes", he said.', '"Yes', '"A" and ""B""', 'A 5" disk'],
 )
-def test_quotes_of_a_text_stay(tmp_path: Path, line: str) -> None:
+def test_quotes_of_a_text_stay(tmp_path, line):
     pairs = [(line, "Oui"), ('"Yes."', '"Oui."')]
     write_text(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
     assert list(ParallelText(tmp_path / "pairs.tsv").read_pairs()) == pairs
@@ -59,7 +58,7 @@ def find_shift(sources: list[str], targets: list[str]) -> Shift | None:
 
 
 @pytest.mark.parametrize(("line", "count"), [(0, 1), (600, 1), (655, 3), (600, 80), (1290, 1)])
-def test_find_shift_after_lost_or_added_lines(line: int, count: int) -> None:
+def test_find_shift_after_lost_or_added_lines(line, count):
     sources, targets = make_translations(1500)
     lost = find_shift(sources, targets[:line] + targets[line + count :])
     added = find_shift(sources, targets[:line] + ["y" * 30] * count + targets[line:])
@@ -69,7 +68,7 @@ def test_find_shift_after_lost_or_added_lines(line: int, count: int) -> None:
         assert shift.line - 1 <= line < shift.line + 2 * WINDOW
 
 
-def test_find_shift_in_step_and_unrelated() -> None:
+def test_find_shift_in_step_and_unrelated():
     sources, targets = make_translations(20_000)
     assert find_shift(sources, targets) is None
     random.Random(1).shuffle(targets)
@@ -77,12 +76,12 @@ def test_find_shift_in_step_and_unrelated() -> None:
     assert find_shift(["x"] * 500, ["y"] * 500) is None
 
 
-def test_advice_on_a_shift(tmp_path: Path) -> None:
+def test_advice_on_a_shift(tmp_path):
     # distinct sentences; those of the test set are out of step
     numbers = range(2400)
     sides = [[f"{side[number]} {number}" for number in numbers] for side in make_translations(2400)]
-    train_pairs: Pairs = list(zip(sides[0][:1200], sides[1][:1200], strict=True))
-    test_pairs: Pairs = list(zip(sides[0][1200:-1], sides[1][1201:], strict=True))
+    train_pairs = list(zip(sides[0][:1200], sides[1][:1200], strict=True))
+    test_pairs = list(zip(sides[0][1200:-1], sides[1][1201:], strict=True))
     texts = {
         "train": write_parallel_text(tmp_path, train_pairs),
         "test": write_parallel_text(tmp_path, test_pairs, ".zst"),
@@ -91,7 +90,7 @@ def test_advice_on_a_shift(tmp_path: Path) -> None:
     assert any(str(texts["test"]) in line and "line 1 on" in line for line in advice)
 
 
-def test_encodings_and_lengths_say_what_to_do(tmp_path: Path) -> None:
+def test_encodings_and_lengths_say_what_to_do(tmp_path):
     lines = [f"Haus nummer {number}." for number in range(1200)]
     for name, encoding in (("utf-16.de", "utf-16"), ("windows.de", "cp1252")):
         (tmp_path / name).write_text("\n".join(["Häuser", *lines]), encoding=encoding)

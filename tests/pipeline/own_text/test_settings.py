@@ -51,7 +51,7 @@ def text(tmp_path: Path) -> dict[str, ParallelText]:
     ("pairs", "hidden_units", "updates"),
     [(1000, 256, 1000), (29_000, 256, 2700), (1_000_000, 500, 37_500), (41_000_000, 1000, 150_000)],
 )
-def test_sizes_suit_amount_of_text(tmp_path: Path, pairs: int, hidden_units: int, updates: int) -> None:
+def test_sizes_suit_amount_of_text(tmp_path, pairs, hidden_units, updates):
     config = propose_config(tmp_path, pairs)
     assert config.architecture.hidden_units == hidden_units
     assert config.corpora["own-train"].shards == max(1, pairs // 1_000_000)
@@ -64,19 +64,17 @@ def test_sizes_suit_amount_of_text(tmp_path: Path, pairs: int, hidden_units: int
 @pytest.mark.parametrize(
     ("length", "max_words"), [(2, {6, 10}), (26, {16, 26}), (50, {30, 50}), (400, {30, 50})]
 )
-def test_limits_suit_lengths(tmp_path: Path, length: int, max_words: set[int]) -> None:
+def test_limits_suit_lengths(tmp_path, length, max_words):
     config = propose_config(tmp_path, length=length)
     assert {config.models[name].max_words for name in config.use.models} == max_words
 
 
 @pytest.mark.parametrize(("words", "size"), [(9000, 9000), (90_000, 30_000)])
-def test_vocabulary_has_repeated_words(tmp_path: Path, words: int, size: int) -> None:
+def test_vocabulary_has_repeated_words(tmp_path, words, size):
     assert propose_config(tmp_path, words=words).vocabulary.sizes == (size, 3)
 
 
-def test_new_experiment_prepares_its_text(
-    tmp_path: Path, text: dict[str, ParallelText], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_experiment_prepares_its_text(tmp_path, text, monkeypatch):
     folder = tmp_path / "own"
     write_experiment(folder, text, None, tokenized=False)
     with refused():
@@ -97,7 +95,7 @@ def test_new_experiment_prepares_its_text(
     assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in result.stdout
 
 
-def test_fine_tuning(tmp_path: Path) -> None:
+def test_fine_tuning(tmp_path):
     """The settings are those of the model; less text is enough than for a new model."""
     model = trained_model(tmp_path / "trained")
     text = {"train": write_parallel_text(tmp_path, make_pairs(600))}
@@ -117,21 +115,19 @@ def test_fine_tuning(tmp_path: Path) -> None:
     assert config.tokenization == MOSES and config.vocabulary.sizes == (32, 32)
 
 
-def test_codes_may_have_three_letters(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+def test_codes_may_have_three_letters(tmp_path, text):
     write_experiment(tmp_path / "own", text, ("tdt", "mni"), tokenized=False)
     result = snakemake(tmp_path / "own", "--dry-run", "--quiet", "rules")
     assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("codes", [("de", "de"), ("DE", "es")])
-def test_wrong_codes_are_refused(
-    tmp_path: Path, text: dict[str, ParallelText], codes: tuple[str, str]
-) -> None:
+def test_wrong_codes_are_refused(tmp_path, text, codes):
     with refused():
         write_experiment(tmp_path / "own", text, codes, tokenized=False)
 
 
-def test_advice_on_languages_and_unknown_words(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+def test_advice_on_languages_and_unknown_words(tmp_path, text):
     _, advice = write_experiment(tmp_path / "own", text, ("da", "ja"), tokenized=False)
     *_, general_rules, unsegmented, unknown_words = advice
     assert general_rules.startswith("da ") and unsegmented.startswith("ja ") and "--subwords" in unsegmented
@@ -139,7 +135,7 @@ def test_advice_on_languages_and_unknown_words(tmp_path: Path, text: dict[str, P
     assert load_config(find_layers(tmp_path / "own")).languages.source == "da"
 
 
-def test_unknown_rates_of_each_split() -> None:
+def test_unknown_rates_of_each_split():
     statistics = TextStatistics()
     statistics.count_pair("train", "aaabbc", "de")
     statistics.count_pair("dev", "aaaaabccdd", "dde")
@@ -149,7 +145,7 @@ def test_unknown_rates_of_each_split() -> None:
     assert statistics.unknown_rates("test", (2, 3)) == [1.0, 0.0]
 
 
-def test_subwords_need_no_advice_on_rules(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+def test_subwords_need_no_advice_on_rules(tmp_path, text):
     _, advice = write_experiment(tmp_path / "own", text, ("zh", "en"), tokenized=False, subwords=500)
     config = load_config(find_layers(tmp_path / "own"))
     assert "zh" in advice[-1] and config.vocabulary.sizes == (500, 500)

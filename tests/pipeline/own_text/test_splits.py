@@ -44,7 +44,7 @@ def split_text(folder: Path, texts: dict[str, ParallelText]) -> tuple[TextStatis
     return statistics, {split: list(read_pairs(*files)) for split, files in outputs.items()}
 
 
-def test_sampled_sets_share_no_sentence(tmp_path: Path) -> None:
+def test_sampled_sets_share_no_sentence(tmp_path):
     pairs = make_pairs()
     statistics, splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
     counts = statistics.pairs
@@ -59,7 +59,7 @@ def test_sampled_sets_share_no_sentence(tmp_path: Path) -> None:
         assert len(keys["test"]) == counts["test"]
 
 
-def test_sample_is_independent_of_line_order(tmp_path: Path) -> None:
+def test_sample_is_independent_of_line_order(tmp_path):
     # pairs without repetition, since the first of equal pairs is sampled
     pairs = [(f"Satz {number} ist da.", f"La frase {number % 2500} está aquí.") for number in range(3000)]
     _, splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
@@ -69,7 +69,7 @@ def test_sample_is_independent_of_line_order(tmp_path: Path) -> None:
         assert sorted(splits[split]) == sorted(shuffled_splits[split])
 
 
-def test_given_set_is_unchanged(tmp_path: Path) -> None:
+def test_given_set_is_unchanged(tmp_path):
     test_pairs = make_pairs(10, seed=3)
     texts = {
         "train": write_parallel_text(tmp_path, make_pairs(), ".zst"),
@@ -82,7 +82,7 @@ def test_given_set_is_unchanged(tmp_path: Path) -> None:
     assert not dev_keys & {matching_key(source) for source, _ in test_pairs}
 
 
-def test_file_with_both_sides(tmp_path: Path) -> None:
+def test_file_with_both_sides(tmp_path):
     pairs = make_pairs()
     file = tmp_path / "text.tsv"
     rows = "".join(f"{source}\t{target}\r\n" for source, target in pairs)
@@ -121,7 +121,7 @@ def break_text(text: ParallelText, kind: str) -> ParallelText:
 @pytest.mark.parametrize(
     "kind", ["lines", "latin-1", "missing", "copy", "few", "blank", "tabs", "both sides"]
 )
-def test_unusable_text_is_refused(tmp_path: Path, kind: str) -> None:
+def test_unusable_text_is_refused(tmp_path, kind):
     text = break_text(write_parallel_text(tmp_path, make_pairs()), kind)
     folder = tmp_path / "own"
     with refused():
@@ -129,7 +129,7 @@ def test_unusable_text_is_refused(tmp_path: Path, kind: str) -> None:
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_file_of_the_user_is_not_overwritten(tmp_path: Path) -> None:
+def test_file_of_the_user_is_not_overwritten(tmp_path):
     (tmp_path / "own" / "text").mkdir(parents=True)
     text = write_parallel_text(tmp_path, make_pairs())
     file = text.source.rename(tmp_path / "own" / "text" / "train.de.zst")
