@@ -67,7 +67,10 @@ def test_pytorch_without_a_driver_has_no_cuda(project: Path) -> None:
 
 
 def test_without_pytorch_index_pip_installs(project: Path) -> None:
-    assert [call.split()[0] for call in run_setup(project, INDEX="no")] == ["sync", "sync", "pip", "sync"]
+    calls = run_setup(project, INDEX="no")
+    assert [call.split()[0] for call in calls] == ["sync", "sync", "pip", "sync"]
+    # bytecode is written once for the packages, and once for PyTorch
+    assert ["--compile-bytecode" in call for call in calls] == [False, True, False, True]
     assert (project / ".venv" / "torch.txt").read_text() == "torch==2.0.0 \\\n    --hash=sha256:00\n"
 
 
@@ -79,11 +82,6 @@ def test_driver_decides_the_cuda_build(project: Path) -> None:
     rest, torch = run_setup(project)
     assert "--no-install-package torch" in rest
     assert torch.startswith("pip install") and torch.endswith("--torch-backend cu126 torch==2.0.0+cu126")
-
-
-def test_bytecode_is_written_once(project: Path) -> None:
-    calls = run_setup(project, INDEX="no")
-    assert ["--compile-bytecode" in call for call in calls] == [False, True, False, True]
 
 
 def test_full_disk_is_told_before_a_download(project: Path) -> None:

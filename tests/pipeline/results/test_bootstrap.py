@@ -65,17 +65,50 @@ def test_order_of_runs_does_not_matter(corpus: Corpus, seed: int, rng: random.Ra
     assert shuffled.bleu == pytest.approx(model.bleu)
 
 
+def damage(references: list[str], fraction: float, rng: np.random.Generator) -> list[str]:
+    """Translations in which this fraction of the words is wrong."""
+    return [
+        " ".join(word if rng.random() > fraction else "x" for word in line.split()) for line in references
+    ]
+
+
+RNG = np.random.default_rng(1)
+REFERENCES = [" ".join(f"w{word}" for word in RNG.integers(50, size=RNG.integers(5, 25))) for _ in range(100)]
+
+
+def test_interval_and_p_match_resampling() -> None:
+    samples, seed = 200, 7
+    systems = [damage(REFERENCES, fraction, RNG) for fraction in (0.2, 0.21)]
+    sampled = [SampledBleu([counts_of(lines, REFERENCES)], Bootstrap(samples, seed)) for lines in systems]
+    samples_of_lines = np.random.default_rng(seed).choice(len(REFERENCES), size=(samples, len(REFERENCES)))
+    scores = []
+    for lines, system in zip(systems, sampled, strict=True):
+        system_scores = []
+        for chosen in samples_of_lines:
+            references = [REFERENCES[number] for number in chosen]
+            score = multi_bleu().corpus_score([lines[number] for number in chosen], [references]).score
+            system_scores.append(score)
+        assert system.compute_interval() == pytest.approx(np.percentile(system_scores, [2.5, 97.5]))
+        scores.append(np.array(system_scores))
+    differences = scores[1] - scores[0]
+    difference = sampled[1].bleu - sampled[0].bleu
+    extreme_count = np.sum(np.abs(differences - differences.mean()) >= abs(difference))
+    assert sampled[1].compute_p_value(sampled[0]) == pytest.approx((extreme_count + 1) / (samples + 1))
+
+
+def test_interval_of_runs_that_differ_reaches_from_one_to_the_other() -> None:
+    good, bad = (counts_of(damage(REFERENCES, fraction, RNG), REFERENCES) for fraction in (0.2, 0.6))
+    (_, bad_high), (good_low, _), (low, high) = (
+        SampledBleu(runs, Bootstrap(200, 1)).compute_interval() or (0, 0)
+        for runs in ([bad], [good], [good, bad])
+    )
+    assert low < bad_high < SampledBleu([good, bad], Bootstrap(0, 1)).bleu < good_low < high
+
+
 def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
     """Of the translations of two systems, so that no difference means anything."""
     rng, repeats = np.random.default_rng(1), 500
-    references = [[f"w{word}" for word in rng.integers(50, size=rng.integers(5, 25))] for _ in range(100)]
-    systems = [
-        counts_of(
-            [" ".join(word if rng.random() > 0.25 else "x" for word in words) for words in references],
-            [" ".join(words) for words in references],
-        )
-        for _ in range(2)
-    ]
+    systems = [counts_of(damage(REFERENCES, 0.25, rng), REFERENCES) for _ in range(2)]
     significant = 0
     for seed in range(1, repeats + 1):
         pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(*systems, strict=True)]
