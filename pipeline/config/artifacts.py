@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from nmt.settings.base import Identifier, Names, PositiveInt, Seed, Settings, TokenCount
+from nmt.settings.base import Identifier, PositiveInt, Seed, Settings, TokenCount
 from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
-from pipeline.config.catalogue import FilePath
+from pipeline.config.catalogue import FilePath, NonemptyNames
 from pipeline.config.text import SentenceLength
 
 FIRST_PAPER = "bahdanau2015"
@@ -19,7 +19,7 @@ class Artifacts(Settings):
 
     reported: bool
     """Show the paper's numbers beside the run's. Only if the run is the paper's."""
-    figure2_models: Annotated[list[Identifier], Field(min_length=1)]
+    figure2_models: NonemptyNames
     """Models or systems in Figure 2 and other figures of BLEU, in the order of the legend."""
     figure2_length: SentenceLength
     """Side whose words are the length of a sentence in Figure 2 and in tables by length: source, reference, or both.
@@ -42,7 +42,7 @@ class Artifacts(Settings):
     have the paper's own."""
     figure3_seed: Seed
     """Seed of the random sentences."""
-    table3_models: Annotated[list[Identifier], Field(min_length=1)]
+    table3_models: NonemptyNames
     """Models in Table 3, long sentences, in the order of the rows (App. C)."""
     table3_words: TokenCount
     """Minimum words of a source in Table 3."""
@@ -65,9 +65,9 @@ class Artifacts(Settings):
     """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014)."""
     rank_of: Literal["source", "reference"] = "source"
     """Side whose words sort the sentences there by average rank of frequency: source or reference."""
-    papers: Annotated[list[Identifier], Field(min_length=1)] = Field(default=[FIRST_PAPER])
+    papers: NonemptyNames = Field(default=[FIRST_PAPER])
     """Papers whose tables and figures are made (workflow/papers/PAPER.yaml)."""
-    ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
+    ablations: dict[Identifier, NonemptyNames] | None = None
     """Baselines, and for each the models that are compared with it (docs/ablations.md). null: no such table."""
 
     @field_validator("figure3_words")

@@ -12,6 +12,7 @@ Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 FilePath = Annotated[str, Field(pattern=r"^[^{}]+$")]
 """A path that becomes part of a rule's files, in which Snakemake would take braces for wildcards."""
+NonemptyNames = Annotated[Names, Field(min_length=1)]
 Split = Literal["train", "dev", "test"]
 
 
@@ -144,7 +145,7 @@ class SystemEntry(Settings):
 
     label: str
     """Name in tables and figures."""
-    members: Annotated[Names, Field(min_length=1, max_length=100)]
+    members: NonemptyNames
     """Runs of the models in use (`rnnsearch-50`; its second seed is `rnnsearch-50.seed-2`)."""
     average: Average = "probability"
     """Mean of the members at each word: of probability or of log_probability."""
@@ -159,7 +160,7 @@ class RescoredEntry(Settings):
     """Name in tables."""
     n_best_list: Identifier
     """A name in `n_best_lists`, or a run or system in use (with its `decoding.n_best`)."""
-    members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
+    members: NonemptyNames | None = None
     """Runs whose log-probability is interpolated with the scores of the lists. null: an oracle, which chooses by
     sentence BLEU."""
     average: Average = "probability"

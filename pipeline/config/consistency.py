@@ -26,6 +26,9 @@ WITHOUT_ATTENTION = tuple(
 )
 
 
+Problems = Iterator[Problem]
+
+
 def find_contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. If names are unknown, return only these problems: other checks look the names up."""
     unknown_names = list(_find_unknown_names(config))
@@ -57,7 +60,7 @@ class Reference(NamedTuple):
     """The allowed names."""
 
 
-def _find_unknown_names(config: Config) -> Iterator[Problem]:
+def _find_unknown_names(config: Config) -> Problems:
     """Yield a problem for each reference to a model, corpus, run or other name that is not defined."""
     for reference in chain(_list_text_references(config), _list_model_references(config)):
         known_names = list(reference.known_names)
@@ -160,7 +163,7 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
 # --- other checks -----------------------------------------------------------------------------------------------------
 
 
-def _check_roles(config: Config) -> Iterator[Problem]:
+def _check_roles(config: Config) -> Problems:
     """Check the shards of the test corpus and the in-domain text of a selection, and that no corpus has two roles."""
     use, selection = config.use, config.selection
     (test,) = use.test  # the settings require exactly one
@@ -182,7 +185,7 @@ def _check_roles(config: Config) -> Iterator[Problem]:
         yield Problem(("use", "dev"), f"found {format_value(corpus)}, which is training text")
 
 
-def _check_names(config: Config) -> Iterator[Problem]:
+def _check_names(config: Config) -> Problems:
     """Check that systems have other names than the runs, the phrase-based systems and each other."""
     names = {MOSES, MOSES_WITH_RNNENC, *collect_runs(config)}
     for block, entries in (("systems", config.use.systems), ("rescored", config.use.rescored)):
@@ -192,7 +195,7 @@ def _check_names(config: Config) -> Iterator[Problem]:
             names.add(name)
 
 
-def _check_model_types(config: Config) -> Iterator[Problem]:
+def _check_model_types(config: Config) -> Problems:
     """Check that each figure and page has a model of a suitable type: only a grConv makes trees."""
     for key, model, model_types in _list_displayed_models(config):
         model_type = config.models[model].model_type
@@ -201,7 +204,7 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
             yield Problem(key, f"found {format_value(model)}, an {model_type}, {expectation}")
 
 
-def _check_continuations(config: Config) -> Iterator[Problem]:
+def _check_continuations(config: Config) -> Problems:
     """Check each selected model that continues the training of another model."""
     for name in config.use.models:
         base = config.models[name].continue_from
@@ -214,7 +217,7 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
             yield from _check_continuation(config, name, base)
 
 
-def _check_continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
+def _check_continuation(config: Config, name: str, base: str) -> Problems:
     """Check the settings, seeds and updates of a model that continues the training of `base`.
 
     The trainer would find the same problems, but only hours later.
@@ -241,7 +244,7 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
         yield Problem(("models", name, "training", "updates"), text)
 
 
-def _check_grammar(config: Config) -> Iterator[Problem]:
+def _check_grammar(config: Config) -> Problems:
     """Check that generated text is in the languages of the grammar."""
     languages = f"{config.languages.source}-{config.languages.target}"
     corpora = config.use.train + config.use.dev + config.use.test
@@ -249,7 +252,7 @@ def _check_grammar(config: Config) -> Iterator[Problem]:
         yield Problem(("languages",), f"found {languages}, expected en-fr: the grammar writes nothing else")
 
 
-def _check_moses(config: Config) -> Iterator[Problem]:
+def _check_moses(config: Config) -> Problems:
     """Check that Moses' text is escaped, and that the model that scores phrases does not also translate sentences."""
     moses = config.moses
     if not moses.enabled:

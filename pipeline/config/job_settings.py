@@ -22,8 +22,10 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 
+JobSettings = dict[str, Any]
 
-def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
+
+def get_extraction_settings(corpus: Corpus) -> JobSettings:
     """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives."""
     files = [side.file for side in corpus.sides.values() if side.file]
     corpus_settings = corpus.model_dump(mode="json", exclude={"tokenized"})
@@ -50,7 +52,7 @@ def get_file_stamps(files: Iterable[str]) -> list[list[Any]]:
     return stamps
 
 
-def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
+def get_preparation_settings(config: Config, corpus: str) -> JobSettings:
     """Return the settings that the tokens of a corpus depend on (rule `prepare`), in addition to its archives."""
     # Development and test text stays whole, so no limit applies to it.
     is_whole = get_role(config, corpus) in ("dev", "test")
@@ -63,7 +65,7 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
     }
 
 
-def get_grammar_settings(config: Config, corpus: str) -> dict[str, Any] | None:
+def get_grammar_settings(config: Config, corpus: str) -> JobSettings | None:
     """Return the settings of generated text, or None for text from archives or files."""
     entry = config.corpora[corpus].grammar
     if entry is None:
@@ -71,7 +73,7 @@ def get_grammar_settings(config: Config, corpus: str) -> dict[str, Any] | None:
     return config.grammar.model_dump(mode="json") | entry.model_dump(mode="json")
 
 
-def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
+def get_bitext_settings(config: Config, split: str) -> JobSettings:
     """Return the settings that the ids of training or development text, or the tokens of test text, depend on.
 
     Checksums and addresses of archives are left out: they say where a file is found, and do not change its text.
@@ -119,7 +121,7 @@ def describe_other_text_of_model(config: Config) -> str:
     return describe_differences(flatten(settings_of_model), flatten(settings))
 
 
-def get_vocabulary_settings(config: Config, language: str) -> dict[str, Any]:
+def get_vocabulary_settings(config: Config, language: str) -> JobSettings:
     """Return the settings of the vocabulary of a language (rule `vocabulary`)."""
     source_size, target_size = config.vocabulary.sizes
     return {
@@ -129,7 +131,7 @@ def get_vocabulary_settings(config: Config, language: str) -> dict[str, Any]:
     }
 
 
-def get_budget_settings(config: Config, budget: str) -> dict[str, Any]:
+def get_budget_settings(config: Config, budget: str) -> JobSettings:
     """Return the words of a budget of the selection, and the corpora that share it (rule `threshold`)."""
     return {
         "words": config.selection.corpus_words.get(budget, config.selection.target_words),
@@ -137,7 +139,7 @@ def get_budget_settings(config: Config, budget: str) -> dict[str, Any]:
     }
 
 
-def get_training_settings(config: Config, run: Run) -> dict[str, Any]:
+def get_training_settings(config: Config, run: Run) -> JobSettings:
     """Return the settings of a run without those that change at most the last digits of its weights (rule `train`)."""
     excluded_keys = RECORDING_KEYS | COMPUTING_KEYS
     return run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})

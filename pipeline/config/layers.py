@@ -51,16 +51,20 @@ MAX_LINE_CHARACTERS = 1000
 """Maximum length of an error message. The known keys of the largest block fit into it."""
 
 
+Values = Mapping[str, Any]
+"""Settings that are not validated yet."""
+
+
 @dataclass(frozen=True)
 class Layer:
     """The values of one file, or of the command line. Paths are relative to the working directory."""
 
     name: str
     """Its name in error messages."""
-    values: Mapping[str, Any]
+    values: Values
 
     @classmethod
-    def create(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Self:
+    def create(cls, name: str, folder: Path, values: Values) -> Self:
         """Return a layer of values whose paths are still relative to `folder`."""
         for key in PATH_KEYS:
             values = _convert_paths(values, folder, key.split("."))
@@ -116,9 +120,7 @@ def read_defaults() -> Layer:
     return Layer(layer.name, _merge_deeply(library_defaults | PAPER["text"], layer.values))
 
 
-def find_layers(
-    directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
-) -> list[Layer]:
+def find_layers(directory: Path, files: Iterable[Path] = (), pairs: Values | None = None) -> list[Layer]:
     """Return the layers of a run, weakest first: the defaults, the experiment, the command line.
 
     Args:
@@ -143,7 +145,7 @@ def find_layers(
     return layers
 
 
-def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
+def find_module_layers(directory: Path, settings: Values) -> list[Layer]:
     """Return the layers of a run for which another workflow imports this one as a module, weakest first.
 
     They are the defaults, the layers of the experiments that the settings extend, and the settings themselves.
@@ -232,7 +234,7 @@ def load_config(layers: Sequence[Layer]) -> Config:
     return config
 
 
-def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_entries(values: Values) -> dict[str, Any]:
     """Complete the blocks of each model and system from the shared blocks, with the keys that the model's type has.
 
     The values are not validated yet, so each may be of any type.
@@ -245,7 +247,7 @@ def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     return completed
 
 
-def _fill_entry(entry: Any, block_names: Sequence[str], settings: Mapping[str, Any]) -> Any:
+def _fill_entry(entry: Any, block_names: Sequence[str], settings: Values) -> Any:
     """Return a model or system whose blocks have their missing keys from the shared blocks in `settings`."""
     if not isinstance(entry, Mapping):
         return entry

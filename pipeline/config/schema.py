@@ -25,6 +25,7 @@ from pipeline.config.catalogue import (
     Corpus,
     FilePath,
     GrammarSettings,
+    NonemptyNames,
     RescoredEntry,
     SystemEntry,
 )
@@ -42,13 +43,13 @@ class Pretrained(Settings):
 class Use(Settings):
     """The entries of the catalogues that this experiment uses."""
 
-    train: Annotated[Names, Field(min_length=1)]
+    train: NonemptyNames
     """Training text (Sec. 4.1)."""
-    dev: Annotated[Names, Field(min_length=1)]
+    dev: NonemptyNames
     """Development text, on which validations compute the negative log-likelihood (NLL; Sec. 4.1)."""
     test: Annotated[Names, Field(min_length=1, max_length=1)]
     """Test text, on which BLEU is computed: exactly one corpus (Sec. 4.1)."""
-    models: Annotated[Names, Field(min_length=1)]
+    models: NonemptyNames
     """Models, in the order of the tables (Sec. 4.2)."""
     systems: Names = Field(default=[])
     """Ensembles, or models with a different decoding. Their rows follow the models' rows."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt.io.system import parse_slurm_duration, query_program
-from nmt.settings.base import suggest_name
 from pipeline.monitor.jobs import Job
 
 UNKNOWN_MEMORY_MB = 1
@@ -78,12 +77,8 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     groups: list[NodeGroup] = []
     for name in partition.split(","):
         if name and node_groups and name not in node_groups:
-            known_names = sorted(node_groups.keys() - {""})
-            suggestion = suggest_name(name, known_names)
-            yield (
-                f"slurm_partition: found {name!r}, which this cluster lacks{suggestion};"
-                f" known: {', '.join(known_names)}"
-            )
+            known_names = ", ".join(sorted(node_groups.keys() - {""}))
+            yield f"slurm_partition: found {name!r}, which this cluster lacks; known: {known_names}"
         groups += node_groups.get(name, [])
     if not groups:
         return
@@ -91,20 +86,15 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     # 2. GPUs, and their type
     location = f"partition {partition}" if partition else "the default partition"
     if resources.get("gpu"):
-        groups = [group for group in groups if group.gpu_types]
-        if not groups:
-            yield f"jobs with a GPU: no node of {location} has one, says sinfo: set a different slurm_partition"
-            return
+        gpu_types = {gpu_type or "without a type" for group in groups for gpu_type in group.gpu_types}
         gpu_model = resources.get("gpu_model", "")
-        known_types = sorted({gpu_type for group in groups for gpu_type in group.gpu_types if gpu_type})
         if gpu_model:
             groups = [group for group in groups if gpu_model in group.gpu_types]
+        groups = [group for group in groups if group.gpu_types]
         if not groups:
-            known = (
-                f"known: {', '.join(known_types)}" if known_types else "its GPUs have no type: leave it empty"
-            )
-            suggestion = suggest_name(gpu_model, known_types)
-            yield f"gpu_model: found {gpu_model!r}, which {location} lacks{suggestion}; {known}"
+            request = f"a GPU of type {gpu_model}" if gpu_model else "a GPU"
+            known = ", ".join(sorted(gpu_types)) or "none"
+            yield f"jobs ask for {request}; {location} has: {known}; change slurm_partition or gpu_model"
             return
 
     # 3. memory

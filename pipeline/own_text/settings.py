@@ -27,10 +27,14 @@ from pipeline.own_text.splits import (
     MIN_TRAINING_PAIRS,
     SPLITS,
     TOKENIZATION,
+    Texts,
     TextStatistics,
     write_splits,
 )
 
+Block = dict[str, Any]
+"""Keys and values of a block of settings."""
+Blocks = dict[str, Block]
 UNSEGMENTED_LANGUAGES = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages without spaces between words. Moses' rules would take whole clauses for words."""
 PAPER_VOCABULARY_SIZE = 30_000
@@ -160,7 +164,7 @@ class InitialModel:
 class OwnText:
     """The text of the user: files by split, languages, whether it consists of tokens, and its statistics."""
 
-    texts: Mapping[str, ParallelText]
+    texts: Texts
     languages: Languages
     tokenized: bool
     statistics: TextStatistics
@@ -168,7 +172,7 @@ class OwnText:
 
 def write_experiment(
     folder: Path,
-    texts: Mapping[str, ParallelText],
+    texts: Texts,
     codes: tuple[str, str] | None,
     tokenized: bool,
     subwords: int | None = None,
@@ -339,7 +343,7 @@ def format_config(
     base = str(REPOSITORY / "experiments" / proposal.preset.extends)
     if folder.resolve().is_relative_to(REPOSITORY):
         base = os.path.relpath(base, folder.resolve())
-    settings: dict[str, Any] = {
+    settings: Block = {
         "extends": base,
         "languages": text.languages.model_dump(),
         "use": {split: [f"own-{split}"] for split in SPLITS},
@@ -363,12 +367,12 @@ def format_config(
     return f"{_format_comments(text, proposal, initial_model)}\n\n{yaml_text}"
 
 
-def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
+def _model_settings(proposal: Proposal) -> Blocks:
     """Return the blocks of settings for the five models of the paper. The first four have equal numbers of updates."""
     short_limit, long_limit = proposal.max_words
 
     # 1. RNNencdec and RNNsearch with both limits, and RNNsearch*, which continues
-    models: dict[str, dict[str, Any]] = {}
+    models: Blocks = {}
     for max_words in (short_limit, long_limit):
         for model_type, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch")):
             models[f"{model_type}-{max_words}"] = {
@@ -406,7 +410,7 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
     }
 
 
-def _display_lengths(max_words: tuple[int, int]) -> dict[str, Any]:
+def _display_lengths(max_words: tuple[int, int]) -> Block:
     """Return the lengths that figures and tables show. The paper's limits are 30 and 50, and its axis ends at 60."""
     short_limit, long_limit = max_words
     return {
@@ -417,7 +421,7 @@ def _display_lengths(max_words: tuple[int, int]) -> dict[str, Any]:
     }
 
 
-def _text_settings_of_model(folder: Path, model: InitialModel) -> dict[str, Any]:
+def _text_settings_of_model(folder: Path, model: InitialModel) -> Block:
     """Return the path of a model, and the settings of text that it was trained on."""
     source_size, target_size = model.vocabulary_sizes
     return {
@@ -432,7 +436,7 @@ def _text_settings_of_model(folder: Path, model: InitialModel) -> dict[str, Any]
     }
 
 
-def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, dict[str, Any]]:
+def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> Blocks:
     """Return the blocks of settings that compare a model before and after it was trained on the text."""
     # 1. two models: the given one, which is not trained further, and the fine-tuned one
     run = model.run
@@ -470,10 +474,10 @@ def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> dict[str, 
     }
 
 
-def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
+def _text_settings(proposal: Proposal, tokenized: bool) -> Block:
     """Return the block `vocabulary` and, if it has keys, the block `tokenization`."""
-    blocks: dict[str, Any] = {}
-    tokenization: dict[str, Any] = {}
+    blocks: Block = {}
+    tokenization: Block = {}
     if proposal.subwords:
         blocks["vocabulary"] = {"words": proposal.subwords, "subwords": True}
         tokenization["escape"] = False  # an escaped character, such as &apos;, would take three units
@@ -487,10 +491,10 @@ def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
     return blocks
 
 
-def _corpus_settings(text: OwnText, split: str) -> dict[str, Any]:
+def _corpus_settings(text: OwnText, split: str) -> Block:
     """Return the entry of a split in `corpora`. Training text is prepared in shards of about a million pairs."""
     source, target = _name_files(split, text.languages)
-    entry: dict[str, Any] = {"source": {"file": source}, "target": {"file": target}}
+    entry: Block = {"source": {"file": source}, "target": {"file": target}}
     shards = min(500, math.ceil(text.statistics.pairs[split] / 1_000_000))
     if split == "train" and shards > 1:
         entry["shards"] = shards

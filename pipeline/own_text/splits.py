@@ -25,6 +25,8 @@ from pipeline.own_text.parallel_text import Pair, ParallelText
 from pipeline.own_text.shift import PairLengths, Shift
 from pipeline.preparation import SideFiles, WordCounts, matching_key
 
+Texts = Mapping[str, ParallelText]
+"""The text of the user: "train", and "dev" and "test" if they are given."""
 SideKeys = set[tuple[str, str]]
 """Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
 HELD_OUT_SPLITS = ("dev", "test")
@@ -123,7 +125,7 @@ class TextStatistics:
 
 
 def write_splits(
-    texts: Mapping[str, ParallelText],
+    texts: Texts,
     languages: Languages,
     outputs: Mapping[str, SideFiles],
     tokenized: bool = False,
@@ -270,7 +272,7 @@ def _get_side_keys(source: str, target: str) -> SideKeys:
     return {("source", matching_key(source)), ("target", matching_key(target))}
 
 
-def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> SideKeys:
+def _read_held_out_keys(texts: Texts) -> SideKeys:
     """Return the matching keys of the held-out sets that the user gives."""
     keys: SideKeys = set()
     for split in texts.keys() - {"train"}:

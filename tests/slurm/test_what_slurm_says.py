@@ -25,7 +25,7 @@ def test_partitions_and_time_left(cluster, tmp_path):
     (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"mem_mb": 100_001})])
     assert "more than 100:" in line
     (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"gpu_model": "h100"})])
-    assert "have no type" in line
+    assert "without a type" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]
     command += [f"--output={tmp_path}/%j.log", f"--wrap={sys.executable} -c '{TIME_LEFT}'"]

@@ -60,16 +60,16 @@ def test_jobs_that_fit_have_no_problems(job):
     ("job", "problem"),
     [
         (make_job("extract", "cpus"), "found 'cpus', .*known: cpu, gpu, long"),
-        (training_job("cpu"), "jobs with a GPU"),
-        (training_job(""), "jobs with a GPU"),
+        (training_job("cpu"), "jobs ask for a GPU; partition cpu has: none"),
+        (training_job(""), "jobs ask for a GPU; the default partition has: none"),
         (training_job(minutes=2881), "train: a job asks for .*set resources.train_hours to 48 "),
         (make_job("extract", minutes=900), "extract: a job asks for"),
         (
             training_job(mem_mb=600_000, gpu_model="a100"),
             "train: a job asks for 600 GB .*set resources.train_memory_gb to 512 or less",
         ),
-        (training_job(gpu_model="h100"), "found 'h100', .*did you mean `h200`.; known: a100, h200"),
-        (training_job("long", gpu_model="h100"), "found 'h100', .*have no type"),
+        (training_job(gpu_model="h100"), "of type h100; partition gpu has: a100, h200"),
+        (training_job("long", gpu_model="h100"), "of type h100; partition long has: without a type"),
     ],
 )
 def test_problem_of_a_job_is_named_once(job, problem):
