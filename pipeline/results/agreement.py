@@ -154,27 +154,26 @@ def _compare_weights(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Compar
     """Yield a row for each model: whether its weights are equal at every seed that both packages have."""
     their_summaries = their_inputs.summaries()
     for model, my_runs in my_inputs.summaries().items():
-        my_weights = {run["seed"]: run["weights"] for run in my_runs}
         their_weights = {run["seed"]: run["weights"] for run in their_summaries.get(model, [])}
-        seeds = [seed for seed in my_weights if seed in their_weights]
-        if seeds:
-            differing_seeds = [seed for seed in seeds if my_weights[seed] != their_weights[seed]]
-            agreement = UNKNOWN if differing_seeds else EQUAL
+        pairs = [
+            (run["weights"], their_weights[run["seed"]]) for run in my_runs if run["seed"] in their_weights
+        ]
+        if pairs:
+            agreement = EQUAL if all(mine == theirs for mine, theirs in pairs) else UNKNOWN
             name = f"Weights: {my_inputs.settings.label(model)}"
-            yield Comparison(name, my_weights[seeds[0]][:12], their_weights[seeds[0]][:12], agreement)
+            mine, theirs = pairs[0]
+            yield Comparison(name, mine[:12], theirs[:12], agreement)
 
 
 def _compare_dev_nll(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each model that both packages validated on the same sentences."""
     their_summaries = their_inputs.summaries()
     for model, my_runs in my_inputs.summaries().items():
-        if model not in their_summaries:
-            continue
-        their_runs = their_summaries[model]
+        their_runs = their_summaries.get(model, [])
         dev_texts = []
-        for run in (my_runs[0], their_runs[0]):
+        for run in (my_runs[0], *their_runs[:1]):
             dev_texts.append((run["data"]["dev"], run["dev_sentences"], run["max_words"]))
-        if dev_texts[0] == dev_texts[1]:
+        if dev_texts[1:] == dev_texts[:1]:
             name = f"Development NLL: {my_inputs.settings.label(model)}"
             yield from _compare_numbers(name, "dev_nll", my_runs, their_runs)
 

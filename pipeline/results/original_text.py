@@ -55,9 +55,9 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
         files = [folder / f"tokens.{language}" for folder in corpus_folders]
         original_files[package.text(set_name, language)] = files
     if set_name == "test":
-        raw_reference = corpus_folders[0] / f"raw.{languages.target}"
-        original_files[package.raw_reference(languages.target)] = [raw_reference]
-        original_files[package.gold_alignments] = [corpus_folders[0] / "gold"]
+        (folder,) = corpus_folders
+        original_files[package.raw_reference(languages.target)] = [folder / f"raw.{languages.target}"]
+        original_files[package.gold_alignments] = [folder / "gold"]
 
     # files that do not exist are not compared: some packages have no raw reference, some corpora no gold alignments
     problems = []

@@ -5,14 +5,7 @@ from dataclasses import dataclass
 
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
-from pipeline.results.papers import (
-    Paper,
-    PaperTable,
-    PerplexityTable,
-    ScoreTable,
-    SentenceTable,
-    TrainingTable,
-)
+from pipeline.results.papers import Paper, PaperTable
 
 COMPARISON, HEADLINE, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
 TABLE_EXTENSIONS = ("csv", "md", "tex")
@@ -63,24 +56,21 @@ class Outputs:
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return the tables and figures of the papers that a run with these settings makes."""
     # 1. tables by kind: tables of scores first, then significance and claims, then the others
-    paper_tables: dict[str, PaperTable] = {}
+    paper_tables: list[tuple[str, PaperTable]] = []
     for paper in papers:
-        paper_tables |= paper.tables
+        paper_tables += paper.tables.items()
     tables = []
-    for kind in (ScoreTable, PerplexityTable, TrainingTable, SentenceTable):
-        tables += [name for name, table in paper_tables.items() if isinstance(table, kind)]
-        if kind is ScoreTable:
+    for kind in ("scores", "perplexity", "training", "sentences"):
+        tables += [name for name, table in paper_tables if table.kind == kind]
+        if kind == "scores":
             tables += ["significance", CLAIMS]
     if config.artifacts.ablations:
         tables.append("ablations")
 
     # 2. figures, each once, without the tree, which is not made from the package
-    figures: list[str] = []
     omitted_figures = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
-    for paper in papers:
-        for name in paper.figures:
-            if name not in omitted_figures and name not in figures:
-                figures.append(name)
+    paper_figures = [name for paper in papers for name in paper.figures if name not in omitted_figures]
+    figures = list(dict.fromkeys(paper_figures))
     if config.sentence_vectors:
         figures.append(VECTORS)
 

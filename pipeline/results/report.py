@@ -146,10 +146,10 @@ def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> T
     for path in paths:
         result = read_json(path)
         sentences = f"{result['sentences']:,}"
-        model_rows.append((format_run_label(path.stem, settings.labels), _format_rate(result), sentences))
+        label = format_run_label(path.stem, settings.labels)
+        model_rows.append((label, _format_rate(result), sentences))
         for baseline, values in result["baselines"].items():
             baseline_rows.append((_BASELINES[baseline], _format_rate(values), sentences))
-
     # runs of the same sentences have the same baselines
     rows = [*model_rows, *dict.fromkeys(baseline_rows)]
     display = pd.DataFrame(rows, columns=["Links", "Error rate", "Sentences"])

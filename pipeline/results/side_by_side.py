@@ -70,17 +70,17 @@ def format_side_by_side(
     )
     displayed_sentences = first_wins[: (max_sentences + 1) // 2] + second_wins[: max_sentences // 2]
 
-    # names and texts in two columns
+    # names and texts in two columns; only translations have red words
     names = ("source", "reference", *systems)
     width = max(len(name) for name in names) + 4
     blocks = [wrap_text(summary, stream)]
     for sentence in displayed_sentences:
         bleu = f"{sentence.bleu[0]:.1f} and {sentence.bleu[1]:.1f} ({sentence.difference:+.1f})"
         lines = [f"sentence {sentence.number}: {bleu}"]
-        texts = [sentence.source, sentence.reference, *sentence.translations]
-        for index, (name, text) in enumerate(zip(names, map(printable, texts), strict=True)):
-            line = wrap_text(f"  {name}".ljust(width) + text, stream, indent=width)
-            if index >= 2:  # a translation
+        texts = (sentence.source, sentence.reference, *sentence.translations)
+        for name, text in zip(names, texts, strict=True):
+            line = wrap_text(f"  {name}".ljust(width) + printable(text), stream, indent=width)
+            if name in systems:
                 line = line[:width] + _color_unmatched_words(line[width:], sentence.reference, stream)
             lines.append(line)
         blocks.append("\n".join(lines))

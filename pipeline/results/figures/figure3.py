@@ -100,15 +100,13 @@ def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
             panels.append(AttentionPanel(weights, record.source, record.target))
 
         # in inches: a column is as wide as its widest panel, a row as high as its highest panel
-        column_widths = [0.0, 0.0]
-        row_heights = [0.0, 0.0]
-        for index, panel in enumerate(panels):
-            row, column = divmod(index, 2)
-            column_widths[column] = max(column_widths[column], panel.width)
-            row_heights[row] = max(row_heights[row], panel.height)
-        total_width = sum(column_widths) + 3 * GAP_INCHES
-        total_height = sum(row_heights) + 3 * GAP_INCHES
-        figure = Figure(figsize=(total_width, total_height))
+        column_widths = [max(panel.width for panel in panels[column::2]) for column in range(len(panels[:2]))]
+        row_heights = [
+            max(panel.height for panel in panels[row : row + 2]) for row in range(0, len(panels), 2)
+        ]
+        gaps = 3 * GAP_INCHES
+        total_height = sum(row_heights) + gaps
+        figure = Figure(figsize=(sum(column_widths) + gaps, total_height))
 
         for index, panel in enumerate(panels):
             row, column = divmod(index, 2)

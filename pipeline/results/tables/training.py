@@ -1,6 +1,6 @@
 """Tables of learning statistics, with a row per model, and one for the paper's numbers of the same model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -20,7 +20,6 @@ _STATISTICS = ("updates", "epochs", "hours", "device", "train_nll", "dev_nll")
 _HEADERS = ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
 _CSV_KEYS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed")
 """Keys of a summary that only the CSV file has."""
-_NOTHING_REPORTED = ReportedTraining(label="")
 
 
 def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inputs) -> Table:
@@ -37,12 +36,14 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     for summary in merged_summaries:
         name = summary["model"]
         label = settings.label(name)
-        paper_row = paper_table.reported.get(name, _NOTHING_REPORTED)
-        records.append(_make_csv_record(summary, label, paper_row, run_summaries=summaries[name]))
-        rows.append(_format_row(label, summary, summary.get("device")))
+        paper_row = paper_table.reported.get(name, ReportedTraining(label=""))
+        reported = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS} | {
+            "device": paper_row.device
+        }
+        records.append(_make_csv_record(label, summary, reported, run_summaries=summaries[name]))
+        rows.append(_format_row(label, summary))
         if name in paper_table.reported:
-            reported_means = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS}
-            rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
+            rows.append(_format_row(f"{label}, reported", reported))
         updates_text = _describe_kept_updates(summaries[name])
         if updates_text:
             labelled_updates.append((updates_text, label))
@@ -73,28 +74,23 @@ def _merge_by_model(summaries: Results) -> list[Result]:
 
 
 def _make_csv_record(
-    summary: Result, label: str, paper_row: ReportedTraining, run_summaries: Sequence[Result]
+    label: str, summary: Result, reported: Result, run_summaries: Sequence[Result]
 ) -> Result:
     """Return the CSV record of a model, with the columns in their order.
 
     Args:
-        summary: the merged summary of the model's runs.
         label: the model's name for readers.
-        paper_row: the paper's numbers of the model.
+        summary: the merged summary of the model's runs.
+        reported: the paper's numbers of the model.
         run_summaries: the summary of each run.
     """
     # 1. the statistics of the runs, then the paper's statistics
     record: Result = {"model": label}
-    for name in _STATISTICS:
-        record[name] = summary.get(name)
-        if name in TRAINING_NUMBERS:
-            record[name] = format_number(summary[name].value, _CSV_DECIMALS[name])
-
-    for name in _STATISTICS:
-        value = getattr(paper_row, name)
-        record[f"reported_{name}"] = (
-            format_number(value, _DECIMALS[name]) if name in TRAINING_NUMBERS else value
-        )
+    for prefix, values, decimals in (("", summary, _CSV_DECIMALS), ("reported_", reported, _DECIMALS)):
+        for name in _STATISTICS:
+            value = values[name]
+            is_number = name in TRAINING_NUMBERS
+            record[prefix + name] = format_number(value.value, decimals[name]) if is_number else value
 
     # 2. the model and its seeds
     for name in _CSV_KEYS:
@@ -108,15 +104,15 @@ def _make_csv_record(
     return record
 
 
-def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> list[str]:
+def _format_row(label: str, values: Result) -> list[str]:
     """Return the cells of a row for readers, with the means of a model's runs or the reported numbers."""
     cells = [label]
     for name in _STATISTICS:
-        if name == "device":
-            cells.append(device or "")
+        value = values[name]
+        if name in TRAINING_NUMBERS:
+            cells.append(value.format(choose_decimals(value.value, _DECIMALS[name])))
         else:
-            decimals = choose_decimals(means[name].value, _DECIMALS[name])
-            cells.append(means[name].format(decimals))
+            cells.append(value or "")
     return cells
 
 

@@ -61,15 +61,13 @@ def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[in
     for column, header in enumerate(cells.columns):
         if header not in headers:
             continue
-        numbers = {}  # by row
-        for row, cell in enumerate(cells.iloc[:, column]):
-            match = re.match(r"\d+(\.\d+)?", cell)  # "28.45 ± 0.30" counts as 28.45
-            if match:
-                numbers[row] = float(match[0])
-        highest_number = max(numbers.values(), default=None)
-        for row, number in numbers.items():
-            if len(numbers) > 1 and number == highest_number:
-                marked_cells[row, column] = Markup("<b>{}</b>").format(cells.iat[row, column])
+        texts = cells.iloc[:, column]
+        numbers = texts.str.extract(r"^(\d+(?:\.\d+)?)", expand=False).astype(
+            float
+        )  # "28.45 ± 0.30" counts as 28.45
+        if numbers.count() > 1:
+            for row in numbers.index[numbers == numbers.max()]:
+                marked_cells[row, column] = Markup("<b>{}</b>").format(texts[row])
     return marked_cells
 
 
