@@ -72,8 +72,8 @@ class FailureFilter(logging.Filter):
         """Return whether a log of this call of Snakemake ends with an error that a repetition would meet again."""
         for log in map(Path, logs):
             if log.is_file() and log.stat().st_mtime >= self._start_time:
-                lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-                if any(line.endswith(PERMANENT_ERROR_END) for line in lines):
+                text = log.read_text(encoding="utf-8", errors="replace")
+                if f"{PERMANENT_ERROR_END}\n" in text:
                     return True
         return False
 

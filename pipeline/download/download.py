@@ -4,9 +4,8 @@ import hashlib
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -43,30 +42,26 @@ class BrokenOffError(SourceError):
     """The connection ended before the file did; the same source may give the rest."""
 
 
-@dataclass(frozen=True)
-class FileChecksums:
-    """Size and checksums of a file."""
+Checksums = dict[str, int | str]
+"""Size and checksums of a file: `bytes`, `md5`, `sha256`. A source has attributes of these names."""
 
-    bytes: int
-    md5: str
-    sha256: str
 
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a file, and return its size and checksums."""
-        with path.open("rb") as file:
-            md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
-        return cls(path.stat().st_size, md5.hexdigest(), sha256(path))
+def read_checksums(path: Path) -> Checksums:
+    """Read a file, and return its size and checksums."""
+    with path.open("rb") as file:
+        md5 = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+    return {"bytes": path.stat().st_size, "md5": md5.hexdigest(), "sha256": sha256(path)}
 
-    def find_mismatch(self, source: Source) -> str | None:
-        """Return how the file differs from the known size and checksums of its source, or None if it does not."""
-        if not self.bytes and not _has_checksum(source):
-            return "an empty file"
-        for name, value in asdict(self).items():
-            expected_value = getattr(source, name)
-            if expected_value is not None and expected_value != value:
-                return f"{name}: {value}, expected {expected_value}"
-        return None
+
+def _find_mismatch(checksums: Checksums, source: Source) -> str | None:
+    """Return how a file differs from the known size and checksums of its source, or None if it does not."""
+    if not checksums["bytes"] and not _has_checksum(source):
+        return "an empty file"
+    for name, value in checksums.items():
+        expected_value = getattr(source, name)
+        if expected_value is not None and expected_value != value:
+            return f"{name}: {value}, expected {expected_value}"
+    return None
 
 
 def _has_checksum(source: Source) -> bool:
@@ -114,15 +109,14 @@ def download_file(
                 continue
 
             if not _has_checksum(candidate):
-                print(f"{output}: no checksum known; its sha256 is {checksums.sha256}", file=sys.stderr)
+                print(f"{output}: no checksum known; its sha256 is {checksums['sha256']}", file=sys.stderr)
             commit_file(partial_file, output)
             for other_partial_file in candidates:
                 other_partial_file.unlink(missing_ok=True)
 
-            # the record next to the file; a source has attributes of the same names, which are None if unknown
-            values = asdict(checksums)
-            compared_names = [name for name in values if getattr(candidate, name) is not None]
-            record = {"source": hide_secrets(location), "checked": compared_names, **values}
+            # the record next to the file; attributes of a source are None if unknown
+            compared_names = [name for name in checksums if getattr(candidate, name) is not None]
+            record = {"source": hide_secrets(location), "checked": compared_names, **checksums}
             write_json(output.with_name(f"{output.name}.json"), record)
             return hide_secrets(location)
     raise UserError(f"{output}: no source gave the file; check network, checksums and mirrors", *problems)
@@ -144,7 +138,7 @@ class _Transfer:
     partial_file: Path
     source: Source
 
-    def complete(self) -> FileChecksums:
+    def complete(self) -> Checksums:
         """Complete and check the partial file. If it came in parts and is wrong, the whole file is requested again."""
         mismatch: str | None = None
         local_path = self._local_path()
@@ -155,8 +149,8 @@ class _Transfer:
             else:
                 came_in_parts = self._fetch()
 
-            checksums = FileChecksums.read(self.partial_file)
-            mismatch = checksums.find_mismatch(self.source)
+            checksums = read_checksums(self.partial_file)
+            mismatch = _find_mismatch(checksums, self.source)
             if mismatch is None:
                 return checksums
 

@@ -136,21 +136,21 @@ def estimate_parallel_hours(states: RunStates, training_times: Collection[Traini
 # --- time limits of jobs ----------------------------------------------------------------------------------------------
 
 
-def request_training_minutes(config: Config, run: Run, folder: Path) -> int:
+def request_training_minutes(config: Config, run: Run) -> int:
     """Return the time limit of a training job: its remaining minutes with a margin, at most resources.train_hours."""
     max_minutes = 60 * config.resources.train_hours
-    hours = estimate_training_time(RunStates(config, folder), run.name).hours
+    hours = estimate_training_time(RunStates(config, Path()), run.name).hours
     minutes = max_minutes if hours is None else OVERHEAD_MINUTES + TIME_LIMIT_MARGIN * 60 * hours
     return max(1, math.ceil(min(minutes, max_minutes)))
 
 
-def count_training_retries(config: Config, runs: Iterable[Run], folder: Path) -> int:
+def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
     """Return how often a training job may be submitted again.
 
     A training continues in a new job after each time limit. The number suffices for the longest of the runs at half
     the expected rate (if a rate is known), and for `train_attempts` jobs that are lost.
     """
-    training_times = estimate_training_times(RunStates(config, folder), [run.name for run in runs])
+    training_times = estimate_training_times(RunStates(config, Path()), [run.name for run in runs])
     max_hours = max(time.hours or 0.0 for time in training_times)
     job_count = math.ceil(2 * max_hours / config.resources.train_hours)
     return job_count + config.resources.train_attempts
@@ -160,7 +160,7 @@ def count_training_retries(config: Config, runs: Iterable[Run], folder: Path) ->
 
 
 def estimate_disk_bytes(
-    config: Config, folder: Path, archives: Iterable[str], corpora: Sequence[str], runs: Iterable[str]
+    config: Config, archives: Iterable[str], corpora: Sequence[str], runs: Iterable[str]
 ) -> int:
     """Return the bytes of archives to download, text to prepare and models to train.
 
@@ -173,7 +173,7 @@ def estimate_disk_bytes(
         weight_count += MODEL_TYPES[model.model_type].estimate_weights(
             model.architecture, config.vocabulary.sizes
         )
-    text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora))
+    text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, corpora))
     weight_bytes = 4 * WEIGHT_COPIES * weight_count  # a weight has 32 bits
     return _count_archive_bytes(config, archives) + text_bytes + weight_bytes
 
@@ -182,11 +182,11 @@ def _count_archive_bytes(config: Config, archives: Iterable[str]) -> int:
     return sum(config.archives[archive].bytes or 0 for archive in archives)
 
 
-def _count_source_bytes(config: Config, folder: Path, corpora: Sequence[str]) -> int:
+def _count_source_bytes(config: Config, corpora: Sequence[str]) -> int:
     """Return the bytes of the archives and of the user's own files from which these corpora come."""
     total = _count_archive_bytes(config, list_archives(config, corpora))
     for corpus in corpora:
         for side in config.corpora[corpus].sides.values():
-            if side.file and (folder / side.file).is_file():
-                total += (folder / side.file).stat().st_size
+            if side.file and Path(side.file).is_file():
+                total += Path(side.file).stat().st_size
     return total

@@ -69,7 +69,7 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
 
     # 1. devices on which models are trained
     devices = set()
-    for run in find_untrained_runs(job_list, folder=Path()):
+    for run in find_untrained_runs(job_list):
         devices.add(config.models[all_runs[run].model].training.device)
 
     # 2. devices on which models translate, if a job asks for a GPU
@@ -86,25 +86,25 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
     )
 
 
-def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
+def find_untrained_runs(job_list: JobList) -> list[str]:
     """Return the runs with a pending job of training, without the runs whose finished model is in a store."""
     # as long as the text is not prepared, nobody knows whether a stored model was trained on it
     pending_rules = {job.rule for job in job_list.pending_jobs}
     if pending_rules & LAST_TEXT_RULES:
         return job_list.runs_to_train
 
-    states = RunStates(job_list.config, folder)
+    states = RunStates(job_list.config, Path())
     return [run for run in job_list.runs_to_train if states[run].finished_model is None]
 
 
 # --- forecast ---------------------------------------------------------------------------------------------------------
 
 
-def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
+def describe_forecast(job_list: JobList) -> list[str]:
     """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
     config = job_list.config
-    runs = find_untrained_runs(job_list, folder)
-    states = RunStates(config, folder)
+    runs = find_untrained_runs(job_list)
+    states = RunStates(config, Path())
     lines = []
 
     # 1. hours
@@ -118,8 +118,8 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
     # 2. disk space
     archives = job_list.archives_to_download
     corpora = job_list.corpora_to_extract
-    needed_bytes = estimate_disk_bytes(config, folder, archives=archives, corpora=corpora, runs=runs)
-    free_bytes = shutil.disk_usage(folder).free
+    needed_bytes = estimate_disk_bytes(config, archives, corpora, runs)
+    free_bytes = shutil.disk_usage(".").free
     if needed_bytes:
         line_start = WARNING_START if needed_bytes > free_bytes else ""
         sizes = f"needs {_format_bytes(needed_bytes)}, {_format_bytes(free_bytes)} are free"

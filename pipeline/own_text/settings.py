@@ -4,7 +4,7 @@ import math
 import os
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +17,6 @@ from nmt.errors import UserError, printable
 from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
 from nmt.settings.base import read_settings, validate_settings
-from nmt.settings.decoding import TextSettings
 from nmt.settings.text import LANGUAGES, Languages, describe_unknown_language
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, read_text_settings
@@ -92,7 +91,7 @@ class Proposal:
 
     preset: Preset
     max_words: tuple[int, int]
-    vocabulary_sizes: tuple[int, int]
+    vocabulary_sizes: Sequence[int]
     updates: int
     updates_per_hour: Mapping[str, int]
     subwords: int | None = None
@@ -109,9 +108,10 @@ class Proposal:
             max_words = min(PAPER_MAX_WORDS, max(10, statistics.usual_max_length))
 
         # 2. vocabularies, without words that occur only once: they teach nothing
-        source_word_count, target_word_count = statistics.repeated_word_counts
-        source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_word_count))
-        target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_word_count))
+        vocabulary_sizes = []
+        for word_counts in statistics.word_counts["train"]:
+            repeated_words = sum(count > 1 for count in word_counts.values())
+            vocabulary_sizes.append(max(1, min(PAPER_VOCABULARY_SIZE, repeated_words)))
 
         # 3. the number of updates, in hundreds
         updates = round(preset.epochs * pairs / preset.batch_size, -2)
@@ -128,35 +128,10 @@ class Proposal:
         return cls(
             preset=preset,
             max_words=(round(0.6 * max_words), max_words),  # in the ratio of the paper's limits, 30 and 50
-            vocabulary_sizes=(source_size, target_size),
+            vocabulary_sizes=vocabulary_sizes,
             updates=int(min(preset.max_updates, max(preset.min_updates, updates))),
             updates_per_hour=updates_per_hour,
             subwords=subwords,
-        )
-
-
-@dataclass(frozen=True)
-class InitialModel:
-    """A trained model with whose weights the training on the user's text begins."""
-
-    folder: Path
-    run: ModelRun
-    text_settings: TextSettings
-    vocabulary_sizes: tuple[int, int]
-    has_subwords: bool
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the settings and vocabularies of a model's folder."""
-        text_settings = read_text_settings(folder)
-        source_vocabulary = Vocabulary.read(folder / SOURCE_VOCABULARY)
-        target_vocabulary = Vocabulary.read(folder / TARGET_VOCABULARY)
-        return cls(
-            folder=folder,
-            run=read_settings(ModelRun, folder / SETTINGS),
-            text_settings=text_settings,
-            vocabulary_sizes=(len(source_vocabulary), len(target_vocabulary)),
-            has_subwords=source_vocabulary.has_subwords,
         )
 
 
@@ -198,9 +173,8 @@ def write_experiment(
         )
 
     # 1. the languages: of the trained model, or of the codes or files
-    initial_model = InitialModel.read(init_from) if init_from else None
-    if initial_model:
-        languages = initial_model.text_settings.languages
+    if init_from:
+        languages = read_text_settings(init_from).languages
         if codes and codes != (languages.source, languages.target):
             expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
             raise UserError(f"--languages: found {' '.join(codes)}, {expectation}")
@@ -212,14 +186,14 @@ def write_experiment(
     for split in SPLITS:
         source, target = _name_files(split, languages)
         outputs[split] = (folder / source, folder / target)
-    min_pairs = MIN_FINE_TUNING_PAIRS if initial_model else MIN_TRAINING_PAIRS
+    min_pairs = MIN_FINE_TUNING_PAIRS if init_from else MIN_TRAINING_PAIRS
     statistics = write_splits(texts, languages, outputs, tokenized, min_pairs)
 
     # 3. the settings
     text = OwnText(texts, languages, tokenized, statistics)
     proposal = Proposal.from_statistics(statistics, subwords)
-    write_text(config_file, format_config(folder, text, proposal, initial_model))
-    return statistics.pairs, _advise(text, None if initial_model else proposal)
+    write_text(config_file, format_config(folder, text, proposal, init_from))
+    return statistics.pairs, _advise(text, None if init_from else proposal)
 
 
 def _name_files(split: str, languages: Languages) -> tuple[str, str]:
@@ -294,7 +268,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
     return lines
 
 
-def _describe_unknown_words(text: OwnText, vocabulary_sizes: tuple[int, int]) -> str:
+def _describe_unknown_words(text: OwnText, vocabulary_sizes: Sequence[int]) -> str:
     """Return a line with the rate of unknown words of each split and language, with advice if one is above 5%."""
     languages = text.languages
     descriptions = []
@@ -335,9 +309,7 @@ def _read_language(file: Path) -> str:
     return suffix
 
 
-def format_config(
-    folder: Path, text: OwnText, proposal: Proposal, initial_model: InitialModel | None = None
-) -> str:
+def format_config(folder: Path, text: OwnText, proposal: Proposal, init_from: Path | None = None) -> str:
     """Return the text of config.yaml for the experiment in a folder: comments, and settings."""
     # 1. the experiment that is extended, and the text
     base = str(REPOSITORY / "experiments" / proposal.preset.extends)
@@ -349,13 +321,12 @@ def format_config(
         "use": {split: [f"own-{split}"] for split in SPLITS},
         "corpora": {f"own-{split}": _corpus_settings(text, split) for split in SPLITS},
     }
-    if initial_model:
-        text_settings = _text_settings_of_model(folder, initial_model)
-        model_settings = _fine_tuning_settings(proposal, initial_model)
+    if init_from:
+        settings |= _text_settings_of_model(folder, init_from)
+        model_settings = _fine_tuning_settings(proposal, init_from)
     else:
-        text_settings = _text_settings(proposal, text.tokenized)
+        settings |= _text_settings(proposal, text.tokenized)
         model_settings = _model_settings(proposal)
-    settings |= text_settings
 
     # 2. models, training and figures
     for blocks in (proposal.preset.differences, model_settings):
@@ -364,7 +335,7 @@ def format_config(
     yaml_text = yaml.safe_dump(
         settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118
     )
-    return f"{_format_comments(text, proposal, initial_model)}\n\n{yaml_text}"
+    return f"{_format_comments(text, proposal, init_from)}\n\n{yaml_text}"
 
 
 def _model_settings(proposal: Proposal) -> Blocks:
@@ -421,25 +392,25 @@ def _display_lengths(max_words: tuple[int, int]) -> Block:
     }
 
 
-def _text_settings_of_model(folder: Path, model: InitialModel) -> Block:
+def _text_settings_of_model(folder: Path, init_from: Path) -> Block:
     """Return the path of a model, and the settings of text that it was trained on."""
-    source_size, target_size = model.vocabulary_sizes
+    source_vocabulary = Vocabulary.read(init_from / SOURCE_VOCABULARY)
     return {
-        "init_from": os.path.relpath(model.folder.resolve(), folder.resolve()),
+        "init_from": os.path.relpath(init_from.resolve(), folder.resolve()),
         "vocabulary": {
-            "words": source_size,
-            "target_words": target_size,
+            "words": len(source_vocabulary),
+            "target_words": len(Vocabulary.read(init_from / TARGET_VOCABULARY)),
             "specials_included": True,
-            "subwords": model.has_subwords,
+            "subwords": source_vocabulary.has_subwords,
         },
-        "tokenization": model.text_settings.tokenization.model_dump(),
+        "tokenization": read_text_settings(init_from).tokenization.model_dump(),
     }
 
 
-def _fine_tuning_settings(proposal: Proposal, model: InitialModel) -> Blocks:
+def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
     """Return the blocks of settings that compare a model before and after it was trained on the text."""
     # 1. two models: the given one, which is not trained further, and the fine-tuned one
-    run = model.run
+    run = read_settings(ModelRun, init_from / SETTINGS)
     before, after = run.model, f"{run.model}-tuned"
     labels = {before: run.label, after: f"{run.label}, fine-tuned"}
     trainings = {before: {"updates": 0}, after: {"updates": proposal.updates, "patience": 3}}
@@ -503,7 +474,7 @@ def _corpus_settings(text: OwnText, split: str) -> Block:
     return entry
 
 
-def _format_comments(text: OwnText, proposal: Proposal, initial_model: InitialModel | None) -> str:
+def _format_comments(text: OwnText, proposal: Proposal, init_from: Path | None) -> str:
     """Return the comments at the top of config.yaml, which describe the experiment."""
     # 1. where the text is from
     statistics, languages = text.statistics, text.languages
@@ -518,9 +489,9 @@ def _format_comments(text: OwnText, proposal: Proposal, initial_model: InitialMo
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.preset.batch_size
     epochs = trained_pairs / statistics.pairs["train"]
-    if initial_model:
+    if init_from:
         choices = (
-            f"The second model begins with the weights of the first, {initial_model.folder}, and is trained for at most"
+            f"The second model begins with the weights of the first, {init_from}, and is trained for at most"
             f" {epochs:.1f} passes over the text. docs/own-text.md#fine-tuning in the repository explains this."
         )
     else:

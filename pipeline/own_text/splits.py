@@ -83,15 +83,7 @@ class TextStatistics:
         index = int(0.98 * (len(self.lengths) - 1))
         return sorted(self.lengths)[index]
 
-    @property
-    def repeated_word_counts(self) -> tuple[int, int]:
-        """The numbers of different words of source and target that occur more than once in the training text."""
-        source_counts, target_counts = self.word_counts["train"]
-        source_words = sum(count > 1 for count in source_counts.values())
-        target_words = sum(count > 1 for count in target_counts.values())
-        return source_words, target_words
-
-    def unknown_rates(self, split: str, vocabulary_sizes: tuple[int, int]) -> list[float]:
+    def unknown_rates(self, split: str, vocabulary_sizes: Sequence[int]) -> list[float]:
         """Return which fraction of a split's words is unknown on the source side and on the target side.
 
         vocabulary_sizes: the number of words that are known on each side.

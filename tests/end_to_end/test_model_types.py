@@ -104,7 +104,7 @@ def evaluate(here: Path, seed: int) -> Path:
 def test_a_model_type_can_all_that_a_run_does(tmp_path, config, model_type):
     aligns = model_type in MODEL_TYPES_WITH_ATTENTION
     (left,) = estimate_training_times(RunStates(config, tmp_path), ["tiny"])
-    assert left.hours == 4 / 1000 and estimate_disk_bytes(config, tmp_path, [], [], ["tiny"]) > 0
+    assert left.hours == 4 / 1000 and estimate_disk_bytes(config, [], [], ["tiny"]) > 0
     model = trained(tmp_path, config)
     summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))
     assert summary["model_type"] == model_type and summary["updates"] == 4

@@ -18,7 +18,7 @@ def check_run():
     from pipeline.monitor.preflight import describe_forecast, find_problems
 
     job_list = internals.list_jobs(CONFIG, workflow)
-    forecast = describe_forecast(job_list, Path())
+    forecast = describe_forecast(job_list)
     problems = find_problems(job_list, SUBMITS_JOBS, internals.get_status_command(workflow))
     return job_list, forecast, problems
 

@@ -8,7 +8,7 @@ from pipeline.monitor.forecast import count_training_retries, request_training_m
 
 # Only the Snakemake that submits jobs to a cluster repeats a failed training. On one machine the user sees the error, and
 # the Snakemake that runs inside a submitted job would repeat the training as often once more.
-RETRIES = count_training_retries(CONFIG, plan.runs.values(), Path()) if SUBMITS_JOBS else 0
+RETRIES = count_training_retries(CONFIG, plan.runs.values()) if SUBMITS_JOBS else 0
 
 SHARED_STORES = " ".join(options.format_option("shared-store", store) for store in FOLDER.shared_stores)
 
@@ -41,7 +41,7 @@ rule train:
     resources:
         gpu=lambda wildcards: count_gpus(jobs.get_training(wildcards.run).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run], Path()),
+        runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run]),
         # for a message: the setting under `resources` to change if a partition does not grant the time
         time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.

@@ -33,12 +33,13 @@ def expected_minutes(updates: int, updates_per_hour: float) -> int:
     return min(120 * 60, math.ceil(30 + 75 * updates / updates_per_hour))
 
 
-def test_training_time_limit(tmp_path):
+def test_training_time_limit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     config = paper_config()
     run = collect_runs(config, [RUN])[RUN]
-    assert forecast.request_training_minutes(config, run, tmp_path) == 120 * 60
+    assert forecast.request_training_minutes(config, run) == 120 * 60
     configured = paper_config(updates_per_hour={"rnnsearch": 10_000})
-    minutes = forecast.request_training_minutes(configured, run, tmp_path)
+    minutes = forecast.request_training_minutes(configured, run)
     assert minutes == expected_minutes(667_000 - 288_000, 10_000)
     prepare_text(config, tmp_path)
 
@@ -46,10 +47,10 @@ def test_training_time_limit(tmp_path):
     history = finish(config, tmp_path, BASE) / "history.jsonl"
     for folder in (history.parent, history.parent.parent):
         write_history(folder / history.name, 1 / 100, 1000, 200_000)
-    assert forecast.request_training_minutes(config, run, tmp_path) == expected_minutes(467_000, 360_000)
+    assert forecast.request_training_minutes(config, run) == expected_minutes(467_000, 360_000)
 
     write_history(state_of(config, tmp_path, RUN) / "history.jsonl", 1 / 100, 660_000)
-    assert forecast.request_training_minutes(config, run, tmp_path) == expected_minutes(7_000, 360_000)
+    assert forecast.request_training_minutes(config, run) == expected_minutes(7_000, 360_000)
 
 
 def test_hours_of_measured_and_other_runs(tmp_path):
@@ -73,9 +74,10 @@ def test_hours_of_measured_and_other_runs(tmp_path):
 
 
 @pytest.mark.parametrize("train_hours", [120, 0.1])
-def test_retries_cover_half_the_rate(train_hours, tmp_path):
+def test_retries_cover_half_the_rate(train_hours, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     config = paper_config(train_hours=train_hours, updates_per_hour={"rnnsearch": 20_000})
     runs = [collect_runs(config, [BASE])[BASE]]
     time_limits = math.ceil(2 * 288_000 / 20_000 / train_hours)
-    retries = forecast.count_training_retries(config, runs, tmp_path)
+    retries = forecast.count_training_retries(config, runs)
     assert retries == time_limits + config.resources.train_attempts

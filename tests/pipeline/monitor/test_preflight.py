@@ -53,7 +53,7 @@ def test_full_disk_is_a_warning(tmp_path, monkeypatch, free_bytes, prefix):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, free_bytes))
     jobs = (download_job(config, "europarl-v7"), download_job(config, "un-2000", is_pending=False))
-    (line,) = describe_forecast(JobList(config, jobs), tmp_path)
+    (line,) = describe_forecast(JobList(config, jobs))
     assert line.startswith(f"{prefix}disk: needs 0.7 GB")
 
 

@@ -83,7 +83,7 @@ def test_new_experiment_prepares_its_text(tmp_path, text, monkeypatch):
     # the text of the experiment counts in the forecast
     monkeypatch.chdir(folder)
     config = load_config(find_layers(folder))
-    text_bytes = estimate_disk_bytes(config, folder, [], config.use.train, [])
+    text_bytes = estimate_disk_bytes(config, [], config.use.train, [])
     assert text_bytes > sum(file.stat().st_size for file in (folder / "text").glob("train.*"))
 
     command = ("--cores", "1", "data/tokens/own-test/0.es.zst")
