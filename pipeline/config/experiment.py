@@ -48,74 +48,29 @@ def get_role(config: Config, corpus: str) -> str:
     return "in-domain"
 
 
-# --- files that are missing, or too many ------------------------------------------------------------------------------
+# --- the user's own files, and too many shards -----------------------------------------------------------------------
 
 
-def find_missing_data(config: Config, with_dev: bool) -> list[str]:
-    """Return the files that are missing in the experiment `data_from`, whose prepared text this experiment reads.
-
-    with_dev: whether the development text is translated, too.
-    """
-    if config.data_from is None:
-        return []
-    languages = (config.languages.source, config.languages.target)
-
-    # text that is translated
-    translated_corpora = list(config.use.test)
-    if with_dev:
-        translated_corpora += config.use.dev
-    shards = list_shards(config, translated_corpora)
-    files = [f"data/tokens/{shard}.{language}.zst" for shard in shards for language in languages]
-
-    # text that models are trained on; pretrained models need none
-    if config.pretrained.models is None:
-        files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
-        files += [f"data/vocabulary/{language}.tsv" for language in languages]
-
-    return [file for file in files if not Path(config.data_from, file).exists()]
-
-
-def find_missing_files(config: Config) -> list[str]:
-    """Return a line for each of the user's own files that this run reads and that is missing."""
-    lines = []
-    for key, file in collect_named_files(config):
-        # files in these folders may be made by this run itself
-        may_be_made = Path(file).parts[0] in ("data", "moses", "translations")
-        if not may_be_made and not Path(file).is_file():
-            lines.append(
-                f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
-            )
-    return lines
-
-
-def collect_named_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the files that the settings name: text, an initial model, results of other tools."""
+def list_named_files(config: Config) -> list[str]:
+    """Return the paths of the files that the settings name: text, an initial model, results of other tools."""
     artifacts, moses = config.artifacts, config.moses
-    files: list[tuple[str, str | None]] = []
 
     # text that is prepared by this run; with pretrained models this is only the test set
     corpora = config.use.test if config.pretrained.models else list_prepared_corpora(config)
+    files: list[str | None] = []
     for corpus in corpora + list_lm_corpora(config):
-        for name, side in config.corpora[corpus].sides.items():
-            files.append((f"corpora.{corpus}.{name}.file", side.file))
+        files += [side.file for side in config.corpora[corpus].sides.values()]
 
     # the model that the trainings begin with
     if config.init_from:
-        for name in (*NEEDED_FILES, TEXT_SETTINGS):
-            files.append(("init_from", f"{config.init_from}/{name}"))
+        files += [f"{config.init_from}/{name}" for name in (*NEEDED_FILES, TEXT_SETTINGS)]
 
     # results of other tools
-    files.append(("artifacts.gold_alignments", artifacts.gold_alignments))
+    files.append(artifacts.gold_alignments)
     used_lists = {config.rescored[name].n_best_list for name in config.use.rescored}
-    for name, file in config.n_best_lists.items():
-        if name in used_lists:
-            files.append((f"n_best_lists.{name}", file))
-    if moses.enabled:
-        files += [("moses.lm_text", file) for file in moses.lm_text]
-    else:
-        files.append(("artifacts.moses_translations", artifacts.moses_translations))
-
-    return [(key, file) for key, file in files if file]
+    files += [file for name, file in config.n_best_lists.items() if name in used_lists]
+    files += moses.lm_text if moses.enabled else [artifacts.moses_translations]
+    return [file for file in files if file]
 
 
 def find_surplus_shards(config: Config) -> list[str]:
@@ -142,7 +97,7 @@ def list_folders_of_jobs(config: Config, folder: Path) -> list[Path]:
     The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
     """
     # folders that the settings name
-    paths = [os.path.dirname(file) for _, file in collect_named_files(config)]
+    paths = [os.path.dirname(file) for file in list_named_files(config)]
     paths += [path for path in (config.data_from, config.pretrained.models) if path]
     paths += [mirror for mirror in config.mirrors if "://" not in mirror]
 

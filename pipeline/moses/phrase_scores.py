@@ -7,7 +7,6 @@ from operator import itemgetter
 from pathlib import Path
 
 from nmt.decoding.rescoring import HYPOTHESES_PER_GROUP, Rescorer
-from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
 from pipeline.moses.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
@@ -48,8 +47,6 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
                     entry[SCORES_FIELD] += f" {math.exp(log_probability):.6g}"
                     writer.write(SEPARATOR.join(entry))
                 written_count += len(entries)
-        if not written_count:
-            raise UserError(f"{table}: holds no phrase of {', '.join(map(str, texts))}")
     return written_count, total
 
 

@@ -87,14 +87,7 @@ def count_scores(table: Path) -> int:
 
 def read_entries(table: Path, progress_label: str | None = None) -> Iterator[Entry]:
     """Yield the entries of a phrase table. If there is a `progress_label`, show a progress bar with this label."""
-    number = 0
     progress_bar = Progress.over_files([table], progress_label) if progress_label else nullcontext()
     with progress_bar as progress:
-        for number, line in enumerate(read_lines(table, progress), start=1):
-            entry = line.rstrip(" ").split(SEPARATOR)
-            if len(entry) <= SCORES_FIELD:
-                problem = f"{len(entry)} fields, expected source, target and scores between |||"
-                raise UserError(f"{table}, line {number}: {problem}")
-            yield entry
-    if not number:
-        raise UserError(f"{table}: empty; expected a phrase table")
+        for line in read_lines(table, progress):
+            yield line.rstrip(" ").split(SEPARATOR)

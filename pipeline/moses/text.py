@@ -31,7 +31,7 @@ def write_text(
         The number of pairs written, and of pairs with words on both sides that were too long.
 
     Raises:
-        UserError: no pair is left, or the text has characters of Moses' own notation.
+        UserError: the text has characters of Moses' own notation.
     """
 
     def is_short(words: list[list[str]]) -> bool:
@@ -59,9 +59,6 @@ def write_text(
                         raise UserError(f"{location}: holds {reserved_character[0]!r}, {remedy}")
                     writer.write(sentence)
                 written_count += 1
-
-        if not written_count:
-            raise UserError(f"{outputs[0]}: the text has no pair with words on both sides")
     return written_count, long_count
 
 

@@ -93,21 +93,19 @@ except UserError as error:
 PAPER_TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
 SETS = list_translated_sets(PAPERS.values())
 
-missing_data = experiment.find_missing_data(CONFIG, with_dev="dev" in SETS)
-if missing_data:
-    remedy = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
-    exit_with_errors([f"data_from: {CONFIG.data_from} has no {missing_data[0]}: {remedy}"])
-
 test_differences = job_settings.describe_other_test_text(CONFIG)
 if test_differences:
     remedy = f"set here what {CONFIG.data_from} has, or run that experiment again"
     exit_with_errors([f"data_from: its test text has different settings: {test_differences}; {remedy}"])
 
-problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shards(CONFIG)
+problems = experiment.find_surplus_shards(CONFIG)
 if problems:
     exit_with_errors(problems)
 
-text_differences = job_settings.describe_other_text_of_model(CONFIG)
+try:
+    text_differences = job_settings.describe_other_text_of_model(CONFIG)
+except UserError as error:
+    exit_with_errors(error.args)
 if text_differences:
     exit_with_errors(
         [f"init_from: {CONFIG.init_from} was trained on text of different settings: {text_differences}"]
@@ -124,6 +122,13 @@ plan = Plan(CONFIG, SETS)
 # The experiment's files, and its results.
 paths = Paths(CONFIG, plan)
 FOLDER, DATA = paths.folder, paths.data
+
+# If only some of the text is missing, Snakemake names the files.
+test_file = paths.set_file("test", SOURCE)
+if CONFIG.data_from and not Path(test_file).exists():
+    remedy = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
+    exit_with_errors([f"data_from: no {test_file}: {remedy}"])
+
 RESULTS = ReplicationPackage(Path("results"))
 
 # Corpora that this run prepares itself, and the last stage of its training text.

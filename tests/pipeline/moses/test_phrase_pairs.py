@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from nmt.decoding.forced_decoding import score_translations
-from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
 from pipeline.moses.phrase_pairs import write_pairs
@@ -61,18 +60,3 @@ def test_scores_are_model_probabilities(table, tmp_path):
         (forced,) = score_translations([model], [(new[0].split(), new[1].split())], 1)
         assert math.log(float(score)) == pytest.approx(forced.log_probability, abs=1e-4)
     assert (count_scores(table), count_scores(output)) == (4, 5)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [[], ["w3 ||| w4"], ["w5 ||| w4 ||| 1 ||| ||| |||"]],
-    ids=["empty", "fields", "other text"],
-)
-def test_unusable_table_is_refused(tmp_path, lines):
-    table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
-    model = trained_model.load_model(
-        translators.trained_model(tmp_path / "model", "rnnencdec"), torch.device("cpu")
-    )
-    with pytest.raises(UserError, match=r"t\.gz.*(empty|2 fields|holds no phrase)"):
-        add_scores(model, table, [text], tmp_path / "scored.gz")
-    assert not (tmp_path / "scored.gz").exists()

@@ -39,8 +39,3 @@ def test_characters_of_moses_are_refused(tmp_path, character):
     with pytest.raises(UserError, match=r"0\.en\.zst, line 2: holds "):
         write_text([pair], (tmp_path / "s", tmp_path / "t"))
     assert not (tmp_path / "s").exists() and not (tmp_path / "t").exists()
-
-
-def test_text_without_pairs_is_refused(tmp_path):
-    with pytest.raises(UserError, match="has no pair with words"):
-        write_text([write_pairs(tmp_path, "0", [("", "x")])], (tmp_path / "s", tmp_path / "t"))
