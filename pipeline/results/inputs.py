@@ -30,10 +30,9 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.corpora import Counts
-from pipeline.results.intervals import ColumnTranslations, compare
+from pipeline.results.intervals import compare
 from pipeline.results.package import MODES, ReplicationPackage, list_files
-from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
+from pipeline.results.papers import PAPERS_FOLDER, Paper, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
 
 
@@ -119,17 +118,6 @@ class Inputs:
         records = self.system_translations(self.runs[0], mode, set_name)
         return [split_words(texts[record.line]) for record in records]
 
-    @property
-    def corpus_counts(self) -> list[Counts]:
-        """The counts of the corpora."""
-        counts: list[Counts] = read_json(self.package.corpus_counts)
-        return counts
-
-    @property
-    def reported_data(self) -> ReportedData:
-        """The numbers of training words that the first paper reports; none unless reported numbers are shown."""
-        return self.first_paper.data if self.settings.reported else ReportedData()
-
     # --- scores -------------------------------------------------------------------------------------------------------
 
     def system_scores(self, system: str, set_name: str = "test") -> Result:
@@ -181,10 +169,6 @@ class Inputs:
 
     def _compare_column(self, mode: str) -> dict[str, Any]:
         """Compare the systems of a column of Table 1."""
-        return compare(self._collect_column(mode), self.bootstrap)
-
-    def _collect_column(self, mode: str) -> ColumnTranslations:
-        """Return all translations of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
         # the translations of each run, and the references of the same lines, which are equal for all runs
@@ -200,7 +184,7 @@ class Inputs:
         counts = {}
         for model, runs in self.scores().items():
             counts[model] = [get_scored_sentences(run, mode) for run in runs]
-        return ColumnTranslations(counts, texts, [references[line] for line in lines])
+        return compare(counts, texts, [references[line] for line in lines], self.bootstrap)
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:
         """Return the references before tokenization. If the corpus is given as tokens, they are detokenized."""

@@ -4,7 +4,6 @@ Scores of a model with several runs are means. `bootstrap` explains intervals an
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -18,36 +17,34 @@ from pipeline.results.seeds import Mean, ScoredSentences
 _DIGITS = 6
 
 
-@dataclass(frozen=True)
-class ColumnTranslations:
-    """The same sentences, translated by each run of each system: a column of Table 1."""
+def compare(
+    sentences: Mapping[str, Sequence[ScoredSentences]],
+    texts: Mapping[str, Sequence[Sequence[str]]],
+    references: Sequence[str],
+    bootstrap: Bootstrap,
+) -> dict[str, Any]:
+    """Compare the systems of a column of Table 1; without samples there are neither intervals nor p-values.
 
-    sentences: Mapping[str, Sequence[ScoredSentences]]
-    """For each run of each system the n-gram counts of each sentence, for BLEU on tokens."""
-    texts: Mapping[str, Sequence[Sequence[str]]]
-    """For each run of each system the detokenized translations."""
-    references: Sequence[str]
-    """The reference translations before tokenization."""
-
-
-def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Compare the systems of a column; without samples there are neither intervals nor p-values.
+    Args:
+        sentences: for each run of each system the scored sentences of the column, for BLEU on tokens.
+        texts: for each run of each system the detokenized translations of the same sentences.
+        references: their reference translations before tokenization.
+        bootstrap: the samples for intervals and p-values.
 
     Returns:
         The number of sentences; the scores of each system; the difference in BLEU and the p-value of each pair of
         systems; signatures. If a system has several runs, its scores are means, `<name>_std` holds sample standard
         deviations, and `runs` the number of runs.
     """
-    if not column.references:
+    if not references:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
 
     # 1. the scores of each system. The metrics get the references first, so that they count their n-grams only once
-    references = [column.references]
-    bleu = BLEU(tokenize=choose_tokenizer(column.references), references=references)
-    sacrebleu_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=references)}
+    bleu = BLEU(tokenize=choose_tokenizer(references), references=[references])
+    sacrebleu_metrics = {"sacrebleu": bleu, "chrf": CHRF(references=[references])}
     sampled_bleu = {}
     systems = {}
-    for name, runs in column.sentences.items():
+    for name, runs in sentences.items():
         sampled_bleu[name] = SampledBleu(runs, bootstrap)
         low, high = sampled_bleu[name].compute_interval() or (None, None)
         systems[name] = _average_scores("bleu", sampled_bleu[name].run_scores)
@@ -55,7 +52,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
         if len(runs) > 1:
             systems[name]["runs"] = len(runs)
         for key, metric in sacrebleu_metrics.items():
-            scores = [float(metric.corpus_score(run, None).score) for run in column.texts[name]]
+            scores = [float(metric.corpus_score(run, None).score) for run in texts[name]]
             systems[name] |= _average_scores(key, scores)
 
     # 2. the difference of each pair
@@ -77,7 +74,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     for key, metric in sacrebleu_metrics.items():
         signatures[key] = metric.get_signature().format()
     return {
-        "sentences": len(column.references),
+        "sentences": len(references),
         "systems": systems,
         "pairs": pairs,
         "signatures": signatures,

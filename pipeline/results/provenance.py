@@ -20,6 +20,7 @@ from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.folder import find_expected_model
 from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import collect_runs, run_settings
+from pipeline.preparation import SIDES
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.tables_and_figures import list_package_outputs
@@ -38,29 +39,29 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 def check_training_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that was made with different settings."""
     config, package = inputs.config, inputs.package
-    meta_files = {split: package.bitext_meta(split) for split in ("train", "dev")}
-    metas = {split: read_settings(Meta, file) for split, file in meta_files.items()}
+    languages = (config.languages.source, config.languages.target)
+    vocabulary_files = [package.vocabulary(language) for language in languages]
+    vocabularies = [Vocabulary.read(file) for file in vocabulary_files]
 
-    # text made with the settings
-    for split, meta in metas.items():
+    # text made with the settings, and with these vocabularies
+    for split in ("train", "dev"):
+        meta_file = package.bitext_meta(split)
+        meta = read_settings(Meta, meta_file)
         expected_settings = get_bitext_settings(config, split)
         changes = describe_differences(flatten(meta.settings), flatten(expected_settings))
         if changes:
-            yield f"{meta_files[split]}: text that was made with different settings: {changes}"
+            yield f"{meta_file}: text that was made with different settings: {changes}"
+        checksums = (meta.source_vocabulary_sha256, meta.target_vocabulary_sha256)
+        for file, vocabulary, checksum in zip(vocabulary_files, vocabularies, checksums, strict=True):
+            if vocabulary.sha256 != checksum:
+                yield f"{meta_file}: made with a different vocabulary than {file}"
 
-    # vocabularies of this text, with the number of words in the settings
-    languages = (config.languages.source, config.languages.target)
-    for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
-        file = package.vocabulary(language)
-        vocabulary = Vocabulary.read(file)
-        for split, meta in metas.items():
-            if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
-                yield f"{meta_files[split]}: made with a different vocabulary than {file}"
-
-        # the vocabulary of a model `init_from` may have any size
-        if config.init_from:
-            continue
-
+    # vocabularies with the number of words in the settings; that of a model `init_from` may have any size
+    if config.init_from:
+        return
+    for side, file, vocabulary, size in zip(
+        SIDES, vocabulary_files, vocabularies, config.vocabulary.sizes, strict=True
+    ):
         # A vocabulary may be smaller than in the settings if it has every word of the text, or has subwords.
         count = len(vocabulary)
         if not config.vocabulary.specials_included:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
-from nmt.io.files import format_json, write_text
+from nmt.io.files import format_json, read_json, write_text
 from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table
@@ -31,7 +31,7 @@ from pipeline.results.outputs import (
     Outputs,
     list_outputs,
 )
-from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
+from pipeline.results.papers import PerplexityTable, ReportedData, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.claims import make_claims_table
 from pipeline.results.tables.latex import make_document
@@ -103,7 +103,9 @@ def make_table(name: str, inputs: Inputs) -> Table:
     # 1. tables that no paper has
     settings = inputs.settings
     if name == DATA:
-        return build_corpora_table(inputs.corpus_counts, inputs.config.languages, inputs.reported_data)
+        reported_words = inputs.first_paper.data if settings.reported else ReportedData()
+        corpora = read_json(inputs.package.corpus_counts)
+        return build_corpora_table(corpora, inputs.config.languages, reported_words)
     if name == "significance":
         return make_significance_table(inputs.comparison, settings)
     if name == CLAIMS:
