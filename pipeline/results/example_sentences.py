@@ -1,8 +1,6 @@
-"""Example sentences of the test set: the paper's own if the set has them, others sampled with a seed."""
+"""The paper's own example sentences in a test set."""
 
 from collections.abc import Sequence
-
-import numpy as np
 
 from pipeline.preparation import matching_key
 
@@ -21,9 +19,3 @@ def find_paper_sentences(sources: Sequence[Sequence[str]], openings: Sequence[st
                 indices.append(index)
                 break
     return indices
-
-
-def sample_indices(candidates: Sequence[int], count: int, seed: int) -> list[int]:
-    """Return `count` of the candidates in a random order, or all if there are fewer."""
-    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(candidates))
-    return [candidates[position] for position in order[:count]]

@@ -167,18 +167,17 @@ def _find_large_files(folder: Path, files: set[str]) -> Iterator[str]:
     byte_count = line_count = 0
     for name in sorted(files):
         path = folder / name
-        is_json = name.endswith(".json")
-        if is_json and path.stat().st_size > MAX_JSON_BYTES:
-            yield f"{path}: more than {MAX_JSON_BYTES:,} bytes of JSON; too large to be read"
-            return
-        if is_json or not belongs_to_package(name):
-            continue
-        # a damaged file is reported by the code that reads it
-        with suppress(UserError), open_lines(path) as lines:
-            for line in lines:
-                byte_count += len(line)
-                line_count += 1
-                if byte_count > MAX_BYTES or line_count > MAX_LINES:
-                    limit = f"{MAX_LINES:,} lines or {MAX_BYTES:,} bytes"
-                    yield f"{path}: the package has more than {limit}, decompressed; too large to be read"
-                    return
+        if name.endswith(".json"):
+            if path.stat().st_size > MAX_JSON_BYTES:
+                yield f"{path}: more than {MAX_JSON_BYTES:,} bytes of JSON; too large to be read"
+                return
+        elif belongs_to_package(name):
+            # a damaged file is reported by the code that reads it
+            with suppress(UserError), open_lines(path) as lines:
+                for line in lines:
+                    byte_count += len(line)
+                    line_count += 1
+                    if byte_count > MAX_BYTES or line_count > MAX_LINES:
+                        limit = f"{MAX_LINES:,} lines or {MAX_BYTES:,} bytes"
+                        yield f"{path}: the package has more than {limit}, decompressed; too large to be read"
+                        return

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import split_words
 from nmt.io.text_files import read_lines
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.example_sentences import find_paper_sentences, sample_indices
+from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
@@ -43,8 +45,19 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
     for set_name in paper_table.sets:
         for record in inputs.system_translations(settings.table3_models[0], mode, set_name):
             all_sentences.append(Sentence(set_name, record.line, record.source))
+    sentences: list[Sentence] = []
+    origins = []
     groups = [_complete_group(group, settings) for group in paper_table.groups]
-    sentences, origins = _choose_groups(all_sentences, groups, settings.table3_seed)
+    for group in groups:
+        paper_sentences, sampled_sentences = _choose_sentences(all_sentences, group, settings.table3_seed)
+        sentences += paper_sentences + sampled_sentences
+        if paper_sentences:
+            origins.append(f"{len(paper_sentences)} of the paper's own sentences")
+        if sampled_sentences:
+            origins.append(
+                f"{len(sampled_sentences)} drawn at random (seed {settings.table3_seed}) from those of "
+                f"{_format_lengths(group)}"
+            )
     set_titles = " and the ".join(_SET_TITLES[name] for name in paper_table.sets)
     if not sentences:
         raise UserError(
@@ -93,24 +106,6 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
     )
 
 
-def _choose_groups(
-    sentences: Sequence[Sentence], groups: Sequence[SentenceGroup], seed: int
-) -> tuple[list[Sentence], list[str]]:
-    """Return the sentences of the groups, and for the note how many are the paper's, and how many were sampled."""
-    chosen_sentences = []
-    origins = []
-    for group in groups:
-        paper_indices, sampled_indices = _choose_sentences(sentences, group, seed)
-        chosen_sentences += [sentences[index] for index in paper_indices + sampled_indices]
-        if paper_indices:
-            origins.append(f"{len(paper_indices)} of the paper's own sentences")
-        if sampled_indices:
-            origins.append(
-                f"{len(sampled_indices)} drawn at random (seed {seed}) from those of {_format_lengths(group)}"
-            )
-    return chosen_sentences, origins
-
-
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
     """Return the group, with number and length of sentences from the settings if the group has none."""
     if group.sentences is not None:
@@ -122,18 +117,20 @@ def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceG
 
 def _choose_sentences(
     sentences: Sequence[Sentence], group: SentenceGroup, seed: int
-) -> tuple[list[int], list[int]]:
-    """Return the indices of the paper's own sentences of a group, and of sampled sentences of the group's lengths."""
-    count = group.sentences or 0
+) -> tuple[list[Sentence], list[Sentence]]:
+    """Return the paper's own sentences of a group, and sampled sentences of the group's lengths."""
     sources = [sentence.source for sentence in sentences]
-    paper_indices = find_paper_sentences(sources, group.openings)[:count]
+    paper_indices = find_paper_sentences(sources, group.openings)[: group.sentences]
+    paper_sentences = [sentences[index] for index in paper_indices]
     candidates = []
-    for index, source in enumerate(sources):
-        is_long_enough = len(source) >= group.min_words
-        is_short_enough = group.max_words is None or len(source) <= group.max_words
-        if is_long_enough and is_short_enough and index not in paper_indices:
-            candidates.append(index)
-    return paper_indices, sample_indices(candidates, count - len(paper_indices), seed)
+    for sentence in sentences:
+        length = len(sentence.source)
+        is_of_length = group.min_words <= length <= (group.max_words or length)
+        if is_of_length and sentence not in paper_sentences:
+            candidates.append(sentence)
+    sample_count = (group.sentences or 0) - len(paper_sentences)
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(candidates))
+    return paper_sentences, [candidates[position] for position in order[:sample_count]]
 
 
 def _read_targets(
