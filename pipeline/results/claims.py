@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
@@ -131,12 +132,13 @@ def _find_reported_number(paper: Paper, system: str, table_name: str) -> float:
 # --- what the run measured --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _Judge:
     """Measures the claims of a paper in a run."""
 
-    inputs: Inputs
-    paper: Paper
+    def __init__(self, inputs: Inputs, paper: Paper) -> None:
+        self.inputs = inputs
+        self.paper = paper
+        self.sample_bleu = cache(self._sample_bleu)  # several claims need the same BLEU
 
     def measure(self, claim: Claim) -> Measurement:
         """Return the measurement of a claim, or raise `NotMeasuredError`."""
@@ -156,7 +158,7 @@ class _Judge:
         """Measure a claim on scores. labels: the names of its systems for readers."""
         # 1. BLEU of each system on each group of sentences
         places = claim.list_scores()
-        sampled_scores = [self._sample_bleu(*place) for place in places]
+        sampled_scores = [self.sample_bleu(*place) for place in places]
         scores = [sampled_bleu.bleu for sampled_bleu in sampled_scores]
         match claim:
             case HigherScore():
