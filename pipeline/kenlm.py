@@ -29,23 +29,17 @@ def provide_programs(folder: Path, parallel_jobs: int) -> str:
     parallel_jobs: the number of processes that compile.
 
     Raises:
-        UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
+        UserError: the programs are not on the PATH, and their build failed.
     """
     with open_exclusively(folder / "lock"):
         if not all((folder / name).exists() for name in PROGRAMS):
-            if all(map(shutil.which, PROGRAMS)):
-                _link_programs(folder)
-            else:
+            if not all(map(shutil.which, PROGRAMS)):
                 _build_programs(folder, parallel_jobs)
+            else:
+                for name in PROGRAMS:
+                    (folder / name).unlink(missing_ok=True)
+                    (folder / name).symlink_to(Path(str(shutil.which(name))).absolute())
     return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else PYPI_PACKAGE
-
-
-def _link_programs(folder: Path) -> None:
-    """Put links to the programs on the PATH into a folder."""
-    for name in PROGRAMS:
-        link = folder / name
-        link.unlink(missing_ok=True)
-        link.symlink_to(Path(str(shutil.which(name))).absolute())
 
 
 def explain_missing_programs() -> str | None:
@@ -58,10 +52,6 @@ def explain_missing_programs() -> str | None:
 
 def _build_programs(folder: Path, parallel_jobs: int) -> None:
     """Build the programs in a temporary folder, and copy them to `folder`."""
-    problem = explain_missing_programs()
-    if problem:
-        raise UserError(problem)
-
     with temporary_folder(folder, "build-") as work_folder:
         # 1. the source code
         archive = _download_archive(work_folder)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
-from pipeline.kenlm import provide_programs
+from pipeline.kenlm import explain_missing_programs, provide_programs
 from tests.running import ROOT
 
 PROGRAMS = ROOT / ".kenlm"
@@ -18,10 +17,9 @@ PROGRAMS = ROOT / ".kenlm"
 @functools.cache
 def programs() -> Path:
     """Their folder; skips, and says what is missing, where they cannot be built."""
-    try:
-        provide_programs(PROGRAMS, parallel_jobs=2)
-    except UserError as error:
-        pytest.skip(str(error))
+    if problem := explain_missing_programs():
+        pytest.skip(problem)
+    provide_programs(PROGRAMS, parallel_jobs=2)
     return PROGRAMS
 
 

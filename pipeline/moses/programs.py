@@ -152,7 +152,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
         parallel_jobs: parallel compilations.
 
     Raises:
-        UserError: Moses is not on the PATH and cannot be built; the message says what is missing.
+        UserError: Moses is not on the PATH, and its build failed.
     """
     with open_exclusively(folder / "lock"):
         if not (folder / "python").exists():
@@ -162,9 +162,6 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
             with temporary_folder(folder, "build-") as work_folder:
                 installation = _find_installation()
                 if not installation:
-                    problem = explain_missing_moses()
-                    if problem:
-                        raise UserError(problem)
                     fetch(folder / "source.tar.gz")
                     _build_programs(folder / "source.tar.gz", work_folder, parallel_jobs)
                 for name in ("bin", "scripts"):
