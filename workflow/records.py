@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_json, write_text
+from nmt.io.files import read_json, write_json
 from nmt.io.locks import try_lock
 from nmt.settings.base import read_settings
 from pipeline.config.folder import RUN_SETTINGS
@@ -57,13 +57,8 @@ def plan_results(files: Iterable[str]) -> None:
 
 
 def get_caption_file(name: str) -> Path:
-    """Return the absolute path of the caption of a result."""
+    """Return the absolute path of the caption of a result, in reStructuredText."""
     return Path.cwd() / CAPTIONS / f"{name.replace('/', '-')}.rst"
-
-
-def write_caption(name: str, caption: str) -> None:
-    """Write the caption of a result, in reStructuredText."""
-    write_text(get_caption_file(name), f"{caption}\n")
 
 
 def take_run_lock(folder: Path = Path()) -> int | None:

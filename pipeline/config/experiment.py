@@ -91,7 +91,7 @@ def find_surplus_shards(config: Config) -> list[str]:
     return lines
 
 
-def list_folders_of_jobs(config: Config, folder: Path) -> list[Path]:
+def list_folders_of_jobs(config: Config) -> list[Path]:
     """Return the folders besides the experiment's that its jobs may read or write.
 
     The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
@@ -102,11 +102,11 @@ def list_folders_of_jobs(config: Config, folder: Path) -> list[Path]:
     paths += [mirror for mirror in config.mirrors if "://" not in mirror]
 
     # links of the experiment's folder, and the cache
-    for entry in folder.iterdir():
+    for entry in Path().iterdir():
         if entry.is_symlink() and entry.is_dir():
             paths.append(os.path.realpath(entry))
     paths.append(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    return [folder / path for path in paths]
+    return list(map(Path, paths))
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------

@@ -81,8 +81,10 @@ class Moses:
             ) from None
 
     def _find_path(self, *names: str) -> str:
-        """Return the absolute path of a file or folder. Raise a UserError if it has a space."""
+        """Return the absolute path of a file or folder. Raise a UserError if it is missing, or its path has a space."""
         path = self.root.absolute().joinpath(*names)
+        if not path.exists():
+            raise UserError(f"{path}: no such file; remove {self.root}, and the rule moses_programs makes it")
         if " " in str(path.resolve()):
             raise UserError(f"{path}: Moses' scripts fail if the name of a folder has a space; move it")
         return str(path)

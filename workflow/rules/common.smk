@@ -176,7 +176,7 @@ PYTHONPATH = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PYTHONPATH} {PYTHON} -m nmt "$@"; }}}}; ')
 
 # A job in a container sees the code and the folders that the settings name; for others the user adds a bind.
-internals.bind_folders(workflow, [ROOT, *experiment.list_folders_of_jobs(CONFIG, Path())])
+internals.bind_folders(workflow, [ROOT, *experiment.list_folders_of_jobs(CONFIG)])
 
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 if SUBMITS_JOBS:

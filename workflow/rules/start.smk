@@ -6,7 +6,7 @@ Out: settings/: run.json, results.json, captions.
 
 import atexit
 
-from nmt.io.files import write_json
+from nmt.io.files import write_json, write_text
 from nmt.io.messages import WARNING_START, print_warning
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, started_job_lists
 from workflow.failures import watch_failures
@@ -41,7 +41,7 @@ def start_run():
     write_json(RUN_SETTINGS, CONFIG.model_dump(mode="json"))
     records.plan_results([*RECORDED_FILES, RECORD])
     for name, caption in REPORT_CAPTIONS.items():
-        records.write_caption(name, caption)
+        write_text(records.get_caption_file(name), f"{caption}\n")
     # for the logger, which shows the progress of these jobs
     started_job_lists.append(job_list)
 

@@ -127,7 +127,9 @@ def test_build_from_source(tmp_path, folder, monkeypatch, bjam, problem):
     assert not list(folder.glob("build-*"))
 
 
-def test_space_in_path_is_refused(tmp_path):
+def test_missing_program_and_space_in_path(tmp_path):
+    with pytest.raises(UserError, match="bin/symal: no such file"):
+        Moses(tmp_path).program("symal")
     installation(tmp_path / "my programs")
     with pytest.raises(UserError, match="name of a folder has a space"):
         Moses(tmp_path / "my programs").program("moses")
