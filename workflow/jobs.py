@@ -149,7 +149,7 @@ class Jobs:
 
     def user_file_stamps(self, wildcards: Any) -> list[list[Any]]:
         """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
-        named_files = experiment.list_named_files(self.config)
+        named_files = [file for _, file in experiment.collect_named_files(self.config)]
         return job_settings.get_file_stamps(file for file in named_files if not self.is_made(file))
 
     def vocabulary_of_initial_model(self, wildcards: Any) -> list[str]:

@@ -186,7 +186,7 @@ def query_program(program: str, *options: str) -> str | None:
     return answer.stdout if answer.returncode == 0 else None
 
 
-_MAX_LINE_CHARACTERS = 300
+_MAX_LINE_CHARACTERS = 500
 """Maximum number of characters of a program's output in an error message."""
 
 

@@ -14,6 +14,7 @@ from nmt.settings.model_types import (
 from pipeline.config.runs import (
     MOSES,
     MOSES_WITH_RNNENC,
+    SEED_SUFFIX,
     collect_runs,
     get_seeds,
     name_run,
@@ -39,6 +40,7 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
+        _check_initial_weights,
         _check_grammar,
         _check_moses,
     )
@@ -186,12 +188,18 @@ def _check_roles(config: Config) -> Problems:
 
 
 def _check_names(config: Config) -> Problems:
-    """Check that systems have other names than the runs, the phrase-based systems and each other."""
-    names = {MOSES, MOSES_WITH_RNNENC, *collect_runs(config)}
+    """Check that models, their runs, systems and the phrase-based systems all have different names."""
+    text = "another model or system has this name, expected a new one"
+    names = {MOSES, MOSES_WITH_RNNENC, *config.n_best_lists, *collect_runs(config)}
+
+    # a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
+    for model in config.models:
+        if model in (MOSES, MOSES_WITH_RNNENC) or SEED_SUFFIX.search(model):
+            yield Problem(("models", model), text)
     for block, entries in (("systems", config.use.systems), ("rescored", config.use.rescored)):
         for name in entries:
             if name in names:
-                yield Problem((block, name), "another model or system has this name, expected a new one")
+                yield Problem((block, name), text)
             names.add(name)
 
 
@@ -242,6 +250,12 @@ def _check_continuation(config: Config, name: str, base: str) -> Problems:
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
+
+
+def _check_initial_weights(config: Config) -> Problems:
+    """Check that `init_from` and `pretrained` are not set together: pretrained models are not trained."""
+    if config.init_from and config.pretrained.models:
+        yield Problem(("init_from",), "expected null, because `pretrained` models are not trained")
 
 
 def _check_grammar(config: Config) -> Problems:

@@ -51,26 +51,47 @@ def get_role(config: Config, corpus: str) -> str:
 # --- the user's own files, and too many shards -----------------------------------------------------------------------
 
 
-def list_named_files(config: Config) -> list[str]:
-    """Return the paths of the files that the settings name: text, an initial model, results of other tools."""
+def find_missing_files(config: Config) -> list[str]:
+    """Return a line for each of the user's own files that this run reads and that is missing."""
+    lines = []
+    for key, file in collect_named_files(config):
+        # files in these folders may be made by this run itself
+        may_be_made = Path(file).parts[0] in ("data", "moses", "translations")
+        if not may_be_made and not Path(file).is_file():
+            lines.append(
+                f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
+            )
+    return lines
+
+
+def collect_named_files(config: Config) -> list[tuple[str, str]]:
+    """Return the keys and paths of the files that the settings name: text, an initial model, results of other tools."""
     artifacts, moses = config.artifacts, config.moses
+    files: list[tuple[str, str | None]] = []
 
     # text that is prepared by this run; with pretrained models this is only the test set
     corpora = config.use.test if config.pretrained.models else list_prepared_corpora(config)
-    files: list[str | None] = []
     for corpus in corpora + list_lm_corpora(config):
-        files += [side.file for side in config.corpora[corpus].sides.values()]
+        for name, side in config.corpora[corpus].sides.items():
+            files.append((f"corpora.{corpus}.{name}.file", side.file))
 
     # the model that the trainings begin with
     if config.init_from:
-        files += [f"{config.init_from}/{name}" for name in (*NEEDED_FILES, TEXT_SETTINGS)]
+        for name in (*NEEDED_FILES, TEXT_SETTINGS):
+            files.append(("init_from", f"{config.init_from}/{name}"))
 
     # results of other tools
-    files.append(artifacts.gold_alignments)
+    files.append(("artifacts.gold_alignments", artifacts.gold_alignments))
     used_lists = {config.rescored[name].n_best_list for name in config.use.rescored}
-    files += [file for name, file in config.n_best_lists.items() if name in used_lists]
-    files += moses.lm_text if moses.enabled else [artifacts.moses_translations]
-    return [file for file in files if file]
+    for name, file in config.n_best_lists.items():
+        if name in used_lists:
+            files.append((f"n_best_lists.{name}", file))
+    if moses.enabled:
+        files += [("moses.lm_text", file) for file in moses.lm_text]
+    else:
+        files.append(("artifacts.moses_translations", artifacts.moses_translations))
+
+    return [(key, file) for key, file in files if file]
 
 
 def find_surplus_shards(config: Config) -> list[str]:
@@ -97,7 +118,7 @@ def list_folders_of_jobs(config: Config) -> list[Path]:
     The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
     """
     # folders that the settings name
-    paths = [os.path.dirname(file) for file in list_named_files(config)]
+    paths = [os.path.dirname(file) for _, file in collect_named_files(config)]
     paths += [path for path in (config.data_from, config.pretrained.models) if path]
     paths += [mirror for mirror in config.mirrors if "://" not in mirror]
 

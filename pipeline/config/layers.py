@@ -158,25 +158,30 @@ def find_module_layers(directory: Path, settings: Values) -> list[Layer]:
     return [read_defaults(), *_resolve_extends(layer, directory)]
 
 
-def _resolve_extends(layer: Layer, folder: Path) -> list[Layer]:
+def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:
     """Return the layers of the experiments that a layer extends, then its own.
 
     Args:
         layer: the layer of an experiment's `config.yaml`.
         folder: the folder of that file.
+        descendants: folders of the experiments that extend this one.
     """
     values = dict(layer.values)
     base_name = values.pop(EXTENDS, None)
     if base_name is None:
         return [layer]
 
-    base_folder = folder.resolve() / str(base_name)
+    base_folder = (folder / str(base_name)).resolve()
+    problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
     if not (base_folder / CONFIG_FILE).is_file():
-        problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
         raise UserError(f"{problem}, expected a folder with {CONFIG_FILE}")
 
+    descendants = [*descendants, folder.resolve()]
+    if base_folder in descendants:
+        raise UserError(f"{problem}, which extends this one in turn")
+
     # the layers of the other experiment, then this layer without the key
-    base_layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder)
+    base_layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder, descendants)
     return [*base_layers, Layer(layer.name, values)]
 
 

@@ -98,7 +98,7 @@ if test_differences:
     remedy = f"set here what {CONFIG.data_from} has, or run that experiment again"
     exit_with_errors([f"data_from: its test text has different settings: {test_differences}; {remedy}"])
 
-problems = experiment.find_surplus_shards(CONFIG)
+problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shards(CONFIG)
 if problems:
     exit_with_errors(problems)
 

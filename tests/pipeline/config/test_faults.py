@@ -1,5 +1,6 @@
 """What is wrong with settings is told before any job: one line for each fault, with the file and the key."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
+from pipeline.config.experiment import find_missing_files
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.yaml_text import parse
 from tests.experiments import EXTENDS_PAPER
@@ -55,6 +57,8 @@ FAULTS = [
         "models.rnnsearch-50-star.training.updates",
     ),
     ("models: {rnnsearch-50-star: {seeds: [3]}}", "models.rnnsearch-50-star.seeds"),
+    ("models: {a.seed-2: {label: A, model_type: rnnsearch, max_words: 5}}", "models.a.seed-2"),
+    ("init_from: ../none\npretrained: {models: ../others}", "init_from"),
     ("selection: {in_domain: []}", "selection.in_domain"),
     ("selection: {in_domain: [newstest2014]}", "selection.in_domain"),
     ("selection: {corpus_words: {newstest2009: 5}}", "selection.corpus_words"),
@@ -131,8 +135,31 @@ def test_faulty_extends_is_refused(tmp_path, monkeypatch):
         Path("own/config.yaml").write_text(text, encoding="utf-8")
         with pytest.raises(UserError, match=r"^own/config\.yaml: extends: found "):
             find_layers(Path("own"))
+    Path("own/config.yaml").write_text("extends: ../own", encoding="utf-8")
+    with pytest.raises(UserError, match=r"^own/config\.yaml: extends: found '\.\./own', which extends"):
+        find_layers(Path("own"))
     with pytest.raises(UserError, match=r"^--config: extends: "):
         load_config(find_layers(ROOT, pairs={"extends": "../other"}))
+
+
+GIVEN = """
+artifacts: {moses_translations: nowhere.txt, gold_alignments: nowhere.align}
+n_best_lists: {m: nowhere.gz}
+rescored: {r: {label: R, n_best_list: m, members: [rnnsearch-50]}}
+use: {rescored: [r]}
+"""
+
+
+def test_missing_files_are_named(tmp_path):
+    named = []
+    for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
+        (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
+        named += find_missing_files(load_config(find_layers(tmp_path)))
+    keys = ("artifacts.gold_alignments", "n_best_lists.m", "artifacts.moses_translations", "moses.lm_text")
+    for key, name, line in zip(
+        keys, ("nowhere.align", "nowhere.gz", "nowhere.txt", "nowhere.gz"), named, strict=True
+    ):
+        assert line.startswith(f"{key}: {os.path.relpath(tmp_path / name)}: no such file")
 
 
 def test_missing_data_from_is_named(tmp_path):

@@ -86,8 +86,13 @@ def test_new_experiment_prepares_its_text(tmp_path, text, monkeypatch):
     text_bytes = estimate_disk_bytes(config, [], config.use.train, [])
     assert text_bytes > sum(file.stat().st_size for file in (folder / "text").glob("train.*"))
 
-    result = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
+    command = ("--cores", "1", "data/tokens/own-test/0.es.zst")
+    result = snakemake(folder, *command)
     assert result.returncode == 0, result.stdout
+    (folder / "text" / "dev.es.zst").unlink()
+    result = snakemake(folder, *command)
+    assert result.returncode == 2
+    assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in result.stdout
 
 
 def test_fine_tuning(tmp_path):
