@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
+from nmt.io.text_files import read_lines
 from tests.end_to_end.conftest import OUTPUT
 from tests.running import ROOT, nmt, run, run_command, scheduled, snakemake, snakemake_command
 
+RUNS = [
+    "rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-8", "rnnsearch-50-star", "rnnsearch-50-star.seed-8",
+]  # fmt: skip
 LABELS = ["RNNencdec-50", "RNNsearch-50", "RNNsearch-50*", "Both", "Mixed"]
 NOTHING = "Nothing to be done"
+MOST_WORDS = 11
+"""Of a cleaned sentence of the training text, before it is cut into tokens."""
 
 
 def read(path: Path) -> Any:
@@ -62,6 +68,28 @@ def test_no_partial_files_are_left(finished):
     assert not [path for path in finished.rglob("*") if path.suffix in (".part", ".tmp")]
     for folder in ("locks", "incomplete"):
         assert not list((finished / ".snakemake" / folder).glob("*"))
+
+
+def test_limits_of_cleaning_leave_development_and_test_text_whole(finished):
+    lengths = {}
+    for part in ("train", "dev", "test"):
+        lines = read_lines(finished / "data" / "tokens" / f"demo-{part}" / "0.en.zst")
+        lengths[part] = [len(line.split()) for line in lines]
+    assert 0 in lengths["train"]  # an empty line in place of a sentence that is too long
+    for part, sentences in (("dev", 20), ("test", 60)):
+        assert len(lengths[part]) == sentences and 0 not in lengths[part]
+        assert max(lengths[part]) > MOST_WORDS
+
+
+def test_a_star_goes_on_from_its_own_seed(finished):
+    nlls = {}
+    for name in RUNS:
+        lines = [json.loads(line) for line in read_lines(finished / "models" / name / "history.jsonl")]
+        nlls[name] = [(line["update"], line["dev_nll"]) for line in lines if "dev_nll" in line]
+    # what goes on begins with a validation of the weights with which the other ended
+    for seed in ("", ".seed-8"):
+        assert nlls[f"rnnsearch-50-star{seed}"][0] == nlls[f"rnnsearch-50{seed}"][-1]
+    assert nlls["rnnsearch-50"] != nlls["rnnsearch-50.seed-8"]
 
 
 def test_an_ensemble_trains_nothing(finished):

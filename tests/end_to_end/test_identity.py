@@ -11,6 +11,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from tests.end_to_end.conftest import kill_once
 from tests.running import make_demo, nmt, scheduled, snakemake, snakemake_command
 
@@ -198,3 +200,20 @@ def test_touched_text_of_other_settings_makes_no_tables(tmp_path):
     files = [str(tmp_path / name) for name in ("tiny.yaml", "use.yaml", "more.yaml")]
     result = snakemake(tmp_path, "-R", "package_results", "--cores", "2", "--configfile", *files)
     assert result.returncode != 0 and "config.json: made with different settings" in result.stdout
+
+
+def test_another_text_under_an_older_date_is_another_training(tmp_path):
+    make_demo(tmp_path)
+    corpus = {side: {"file": f"train.{side}"} for side in ("source", "target")}
+    settings = {"corpora": {"mine": corpus}, "use": {"train": ["mine"], "models": ["rnnsearch-30"]}}
+    (tmp_path / "use.yaml").write_text(
+        yaml.safe_dump(settings) + ONE_MODEL.split("\n", 2)[2], encoding="utf-8"
+    )
+    run = TinyRun(tmp_path)
+    for count, date in ((180, 1.7e9), (90, 1e9)):
+        for side in corpus:
+            lines = [f"{'abc'[number % 3]} {side} {number // 3}\n" for number in range(count)]
+            (tmp_path / f"train.{side}").write_text("".join(lines), encoding="utf-8")
+            os.utime(tmp_path / f"train.{side}", (date, date))
+        run.call(target="models")
+    assert run.trainings == 2
