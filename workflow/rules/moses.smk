@@ -5,8 +5,8 @@ Out: translations/SET/moses.txt and, with a model that scores phrases, translati
 """
 
 # Moses' programs and scripts, one build for all experiments. Jobs have the small file as an input that says what was built.
-MOSES = str(ROOT / ".moses")
-MOSES_BUILD = f"{MOSES}/build.json"
+# The path is relative, so that no job is repeated if the checkout is moved.
+MOSES_BUILD = os.path.relpath(ROOT / ".moses" / "build.json")
 
 
 rule moses_programs:

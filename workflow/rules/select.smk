@@ -6,8 +6,9 @@ Out: data/selected of the training corpora: the pairs with the best scores, the 
 
 # KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built, so they are
 # not repeated if the programs are built again or for another experiment. The programs are not outputs of the rule: Snakemake
-# removes outputs before it runs a rule, so a second experiment would take them away from the jobs of the first.
-KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
+# removes outputs before it runs a rule, so a second experiment would take them away from the jobs of the first. The path is
+# relative, so that no job is repeated if the checkout is moved.
+KENLM_BUILD = os.path.relpath(ROOT / ".kenlm" / "build.json")
 
 # The training corpora of each word budget.
 BUDGETS = experiment.collect_budgets(CONFIG)

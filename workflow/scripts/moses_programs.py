@@ -16,6 +16,6 @@ with job(snakemake) as (_, outputs):
         """Download the archive with Moses' source."""
         download_file(archive, path, snakemake.params.mirrors, archive.alternatives)
 
-    origin = provide_programs(outputs.build.parent, fetch_source, snakemake.threads)
+    origin = provide_programs(outputs.build.parent.resolve(), fetch_source, snakemake.threads)
     write_json(outputs.build, {"moses": origin})
     print(f"Moses from {origin}")
