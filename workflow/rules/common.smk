@@ -83,9 +83,7 @@ CAPTIONS_FILE = WORKFLOW / "captions.yaml"
 CAPTIONS = yaml.safe_load(CAPTIONS_FILE.read_text(encoding="utf-8"))
 
 # The papers whose tables and figures are made, each with the numbers that it reports.
-PAPER_FILES = {
-    paper: os.path.relpath(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers
-}
+PAPER_FILES = {paper: str(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:
