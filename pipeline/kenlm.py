@@ -33,12 +33,12 @@ def provide_programs(folder: Path, parallel_jobs: int) -> str:
     """
     with open_exclusively(folder / "lock"):
         if not all((folder / name).exists() for name in PROGRAMS):
-            if not all(map(shutil.which, PROGRAMS)):
-                _build_programs(folder, parallel_jobs)
-            else:
+            if all(map(shutil.which, PROGRAMS)):
                 for name in PROGRAMS:
                     (folder / name).unlink(missing_ok=True)
                     (folder / name).symlink_to(Path(str(shutil.which(name))).absolute())
+            else:
+                _build_programs(folder, parallel_jobs)
     return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else PYPI_PACKAGE
 
 

@@ -26,7 +26,6 @@ WITHOUT_ATTENTION = tuple(
     model_type for model_type in MODEL_TYPES if model_type not in MODEL_TYPES_WITH_ATTENTION
 )
 
-
 Problems = Iterator[Problem]
 
 
@@ -189,17 +188,21 @@ def _check_roles(config: Config) -> Problems:
 
 def _check_names(config: Config) -> Problems:
     """Check that models, their runs, systems and the phrase-based systems all have different names."""
-    text = "another model or system has this name, expected a new one"
-    names = {MOSES, MOSES_WITH_RNNENC, *config.n_best_lists, *collect_runs(config)}
-
-    # a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
+    # 1. a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
     for model in config.models:
-        if model in (MOSES, MOSES_WITH_RNNENC) or SEED_SUFFIX.search(model):
-            yield Problem(("models", model), text)
+        if SEED_SUFFIX.search(model):
+            yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
+
+    # 2. names that are used twice
+    problem_text = "another model or system has this name, expected a new one"
+    names = {MOSES, MOSES_WITH_RNNENC}
+    for model in names & set(config.models):
+        yield Problem(("models", model), problem_text)
+    names.update(config.n_best_lists, collect_runs(config))
     for block, entries in (("systems", config.use.systems), ("rescored", config.use.rescored)):
         for name in entries:
             if name in names:
-                yield Problem((block, name), text)
+                yield Problem((block, name), problem_text)
             names.add(name)
 
 

@@ -207,17 +207,14 @@ def _format_cell(value: str | float | None) -> str:
 
 def _describe_losses(corpus: Counts) -> str:
     """Return the note that says which pairs of a corpus were removed and why, and which overlap with held-out text."""
+    removed_counts = _format_counts(corpus["removed"])
+    overlap_counts = _format_counts(corpus["overlap"])
     clauses = []
-    for title, key in (
-        ("removed pairs", "removed"),
-        (
-            "pairs that share a sentence with held-out text (same: as tokens; alike: by letters and digits)",
-            "overlap",
-        ),
-    ):
-        counts_text = _format_counts(corpus[key])
-        if counts_text:
-            clauses.append(f"{title}: {counts_text}")
+    if removed_counts:
+        clauses.append(f"removed pairs: {removed_counts}")
+    if overlap_counts:
+        matches = "same: as tokens; alike: by letters and digits"
+        clauses.append(f"pairs that share a sentence with held-out text ({matches}): {overlap_counts}")
     return f"{corpus['name']}: {'; '.join(clauses)}."
 
 

@@ -150,6 +150,7 @@ def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> T
         model_rows.append((label, _format_rate(result), sentences))
         for baseline, values in result["baselines"].items():
             baseline_rows.append((_BASELINES[baseline], _format_rate(values), sentences))
+
     # runs of the same sentences have the same baselines
     rows = [*model_rows, *dict.fromkeys(baseline_rows)]
     display = pd.DataFrame(rows, columns=["Links", "Error rate", "Sentences"])

@@ -7,7 +7,8 @@ give the same bytes: the date of the record is the date of the newest file.
 
 import hashlib
 import mimetypes
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,27 @@ Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""
 EntityReference = dict[str, str]
 """A reference to an entity in the values of another entity: {"@id": ...}."""
+
+
+def remove_former_files(results: Path, files: Sequence[Path], planned_names: Collection[str]) -> list[Path]:
+    """Remove the files of former runs from a results folder, and return them.
+
+    A file is removed if a former run planned it and this run did not write it. Other files stay, because the user may
+    have added them.
+
+    Args:
+        results: the folder.
+        files: the files that this run wrote.
+        planned_names: the paths of the files that runs have planned in the folder.
+    """
+    # Only files found in the folder are removed, and no links: a planned name or a link may lead out of the folder.
+    former_files = []
+    for path in sorted(results.rglob("*")):
+        is_file = stat.S_ISREG(path.lstat().st_mode)
+        if is_file and path not in files and str(path) in planned_names:
+            path.unlink()
+            former_files.append(path)
+    return former_files
 
 
 def read_crate(results: Path) -> dict[str, Entity]:

@@ -146,10 +146,10 @@ def translations(
 def test_page_translates_as_nmt_translate(
     playground: Playground, folders: list[Path], text: TextSettings, beam: int, forbid: bool
 ) -> None:
-    compare_translations(playground, folders, text, LINES, beam, forbid)
+    assert_same_translations(playground, folders, text, LINES, beam, forbid)
 
 
-def compare_translations(
+def assert_same_translations(
     playground: Playground, folders: list[Path], text: TextSettings, lines: list[str], beam: int, forbid: bool
 ) -> None:
     """The page translates lines as `nmt translate` does with these models."""
@@ -191,7 +191,7 @@ def test_page_with_8_bits(
         vocabularies = load_metadata(original / WEIGHTS)["vocabularies"]
         save_tensors(folder / WEIGHTS, weights, {"vocabularies": vocabularies})
     playground = Playground(driver, output)
-    compare_translations(playground, rounded, text, LINES, 4, False)
+    assert_same_translations(playground, rounded, text, LINES, 4, False)
     assert "rounded to 8 bits" in str(playground.one("#about").get_property("textContent"))
 
 

@@ -172,18 +172,29 @@ def _measure_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: 
     if not runs:
         return Cell(reported_bleu)
 
+    # 1. a column with modern metrics: they and the interval are in the comparison, and BLEU is in the scores
+    if has_modern_metrics(column):
+        metrics = inputs.comparison[column.mode]["systems"].get(system, {})
+        low, high = metrics.get("low"), metrics.get("high")
+        return Cell(
+            reported=reported_bleu,
+            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),  # bleu_all or bleu_no_unk
+            sentences=runs[0][f"sentences_{column.mode}"],
+            interval=None if low is None else (low, high),
+            sacrebleu=Mean(metrics.get("sacrebleu"), metrics.get("sacrebleu_std")),
+            chrf=Mean(metrics.get("chrf"), metrics.get("chrf_std")),
+        )
+
+    # 2. any other column: BLEU is computed from the n-gram counts of its sentences
     sentences = [select_sentences(run, column, inputs.settings) for run in runs]
     if not sentences[0]:
         return Cell(reported_bleu, sentences=0)
     sampled_bleu = SampledBleu(sentences, inputs.bootstrap)
-    metrics = inputs.comparison[column.mode]["systems"][system] if has_modern_metrics(column) else {}
     return Cell(
         reported=reported_bleu,
         bleu=Mean.from_values(sampled_bleu.run_scores),
         sentences=len(sentences[0]),
         interval=sampled_bleu.compute_interval(),
-        sacrebleu=Mean(metrics.get("sacrebleu"), metrics.get("sacrebleu_std")),
-        chrf=Mean(metrics.get("chrf"), metrics.get("chrf_std")),
     )
 
 

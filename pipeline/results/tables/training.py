@@ -37,9 +37,8 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
         name = summary["model"]
         label = settings.label(name)
         paper_row = paper_table.reported.get(name, ReportedTraining(label=""))
-        reported = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS} | {
-            "device": paper_row.device
-        }
+        reported: Result = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS}
+        reported["device"] = paper_row.device
         records.append(_make_csv_record(label, summary, reported, run_summaries=summaries[name]))
         rows.append(_format_row(label, summary))
         if name in paper_table.reported:

@@ -62,9 +62,8 @@ def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[in
         if header not in headers:
             continue
         texts = cells.iloc[:, column]
-        numbers = texts.str.extract(r"^(\d+(?:\.\d+)?)", expand=False).astype(
-            float
-        )  # "28.45 ± 0.30" counts as 28.45
+        number_texts = texts.str.extract(r"^(\d+(?:\.\d+)?)", expand=False)  # "28.45 ± 0.30" counts as 28.45
+        numbers = number_texts.astype(float)
         if numbers.count() > 1:
             for row in numbers.index[numbers == numbers.max()]:
                 marked_cells[row, column] = Markup("<b>{}</b>").format(texts[row])

@@ -22,7 +22,7 @@ from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import MAX_LINES, MODES, ReplicationPackage
-from pipeline.results.ro_crate import RECORD, REPORT, write_crate
+from pipeline.results.ro_crate import RECORD, REPORT, remove_former_files, write_crate
 from pipeline.results.verify import verify_results
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
@@ -97,6 +97,20 @@ def test_record_has_the_licence_of_the_text_and_the_code_that_made_the_tables(re
     assert "CC-BY-NC-SA-4.0" in entities["./"]["license"]["@id"]
     program = entities[REPORT]["instrument"]["@id"]
     assert entities[program]["softwareVersion"].startswith("0.0.9")
+
+
+def test_former_files_are_removed_in_the_folder_alone(results, tmp_path):
+    files = list_files(results)
+    outside = tmp_path / "others"
+    outside.mkdir()
+    (outside / "thesis.txt").write_text("mine\n", encoding="utf-8")
+    (results / "link").symlink_to(outside)
+    (results / "notes.txt").write_text("mine, too\n", encoding="utf-8")
+    (results / "former.csv").write_text("of a former run\n", encoding="utf-8")
+    names = ["../others/thesis.txt", "link/thesis.txt", "link", "former.csv"]
+    planned_names = [str(results / name) for name in names] + [str(outside / "thesis.txt")]
+    assert remove_former_files(results, files, planned_names) == [results / "former.csv"]
+    assert (outside / "thesis.txt").is_file() and (results / "notes.txt").is_file()
 
 
 def test_compressed_bomb_is_not_read(results: Path, tmp_path: Path) -> None:
