@@ -167,7 +167,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run the subcommand of the command line. An error of the input or of the system is printed as one line."""
-    progress.clear_earlier_progress()
+    progress.clear_progress()
 
     # A notebook sets MPLBACKEND for its own kernel. That backend may not be installed here, and
     # figures that are written to files need none.

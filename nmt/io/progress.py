@@ -62,8 +62,8 @@ def read_progress(path: Path) -> JobProgress | None:
         return None
 
 
-def clear_earlier_progress() -> None:
-    """Delete the progress of an earlier attempt at the current job."""
+def clear_progress() -> None:
+    """Delete the progress of the current job: that of an earlier attempt, or of a finished step."""
     path = _current_progress_path()
     if path:
         path.unlink(missing_ok=True)

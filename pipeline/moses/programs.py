@@ -18,6 +18,7 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.io.files import commit_file, sha256, temporary_folder
 from nmt.io.locks import open_exclusively
+from nmt.io.progress import clear_progress
 from nmt.io.system import last_output_line
 from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
@@ -216,6 +217,7 @@ def explain_missing_moses() -> str | None:
 def _build_programs(source: Path, folder: Path, parallel_jobs: int) -> None:
     """Compile the programs of the source archive, and put them and the scripts into a folder."""
     tree = _unpack_source(source, folder)
+    clear_progress()  # the 100% of the download, since the compilation may take half an hour
 
     # compile, with the Boost of a conda environment if there is one
     command = ["./bjam", f"-j{parallel_jobs}", "-q", "--no-xmlrpc-c"]

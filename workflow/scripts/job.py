@@ -34,7 +34,7 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     log.parent.mkdir(parents=True, exist_ok=True)
     # The shell commands of other rules quote the value of this variable, so it is quoted here, too.
     os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
-    progress.clear_earlier_progress()
+    progress.clear_progress()
     with _copy_output_to(log):
         try:
             yield _read_paths(snakemake.input), _read_paths(snakemake.output)

@@ -41,7 +41,7 @@ def test_failure_is_kept_until_next_attempt(progress_file):
     progress.record_failure("the disk is full")
     failure = JobProgress(7, 10, "lines", 1.0, error="the disk is full")
     assert progress.read_progress(progress_file) == failure
-    progress.clear_earlier_progress()
+    progress.clear_progress()
     assert progress.read_progress(progress_file) is None
 
 
