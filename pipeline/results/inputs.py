@@ -196,13 +196,9 @@ class Inputs:
 
     # --- records of runs ----------------------------------------------------------------------------------------------
 
-    def run_records(self, file_name: str) -> Results:
-        """Return the content of a JSON file of each run, by model."""
-        return group_by_model(read_json(self.package.run_file(run, file_name)) for run in self.runs)
-
     def summaries(self) -> Results:
         """Return the summaries of all runs, by model."""
-        return self.run_records(SUMMARY)
+        return group_by_model(read_json(self.package.run_file(run, SUMMARY)) for run in self.runs)
 
     def perplexities(self) -> Results:
         """Return perplexities on the test set, by model. Systems that differ only in decoding share a perplexity."""

@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nmt.settings.base import flatten
+from nmt.settings.base import flatten, read_settings
+from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS
 from pipeline.config.artifacts import ReportSettings
+from pipeline.config.runs import collect_runs
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Mean, Result
@@ -19,7 +21,7 @@ DECIMALS = 2
 """Decimals of the numbers for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 """The compared numbers, with their decimals in the CSV file."""
-IDENTITY_KEYS = ("model", "label", "seed", "sample_seed")
+IDENTITY_KEYS = {"model", "label", "seed", "sample_seed"}
 """Settings that identify a run and do not say how its model was trained."""
 
 _HEADERS = ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
@@ -27,23 +29,30 @@ _NOTE = (
     "BLEU and NLL as in Tables 1 and 2: higher BLEU is better, lower NLL. Settings: those that differ from the "
     "baseline's, which is the first row of each block; of the baseline those in which others differ."
 )
-_NOISE_NOTE = (
-    "Δ: difference of the means to the baseline; in parentheses where it may be noise: the p-value of Welch's "
-    "t-test over the seeds is 0.05 or more."
+_DIFFERENCE_NOTE = (
+    "Δ: difference of the means to the baseline; in parentheses where it may be noise: one of the two models has a "
+    "single seed, or the p-value of Welch's t-test over the seeds is 0.05 or more."
 )
-_ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
 
 class Variant(NamedTuple):
     """A model of the table.
 
-    means: the means over the model's runs, by name such as bleu_all. settings: the training settings by dotted key.
+    means: the means over the model's runs, by name such as bleu_all. settings: those of the first run, from which the
+    others differ only in their seeds.
     """
 
     model: str
     means: Mapping[str, Mean]
     run_count: int
-    settings: Mapping[str, Any]
+    settings: ModelRun
+
+    def get_setting(self, key: str) -> Any:
+        """Return a training setting by its dotted key; None if models of this type do not have it."""
+        value: Any = self.settings
+        for name in key.split("."):
+            value = getattr(value, name, None)
+        return value
 
 
 def make_ablations_table(inputs: Inputs) -> Table:
@@ -66,35 +75,36 @@ def make_ablations_table(inputs: Inputs) -> Table:
             records.append(record)
             rows.append(cells)
 
-    has_single_seeds = max(seed_counts.values(), default=1) == 1
-    difference_note = _ONE_SEED_NOTE if has_single_seeds else _NOISE_NOTE
     return Table(
         data=make_frame(records),
         display=pd.DataFrame(rows, columns=_HEADERS),
         text_columns=["Model", "Settings"],
         group_starts=group_starts[1:],
-        notes=[_NOTE, difference_note, *seeds_note(seed_counts, inputs.settings)],
+        notes=[_NOTE, _DIFFERENCE_NOTE, *seeds_note(seed_counts, inputs.settings)],
     )
 
 
 def _read_variants(inputs: Inputs) -> dict[str, Variant]:
-    """Return all models. The runs of a model differ only in their seeds, so the first run gives the settings."""
+    """Return all models by name."""
     scores, summaries = inputs.scores(), inputs.summaries()
-    variants = {}
-    for model, runs_settings in inputs.run_records(SETTINGS).items():
+    variants: dict[str, Variant] = {}
+    for run in collect_runs(inputs.config, inputs.config.use.models).values():
+        model = run.model
+        if model in variants:
+            continue
         means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries[model]])}
         for name in ("bleu_all", "bleu_no_unk"):
             means[name] = Mean.from_values([score[name] for score in scores[model]])
-        settings = flatten(runs_settings[0])
-        for key in IDENTITY_KEYS:
-            del settings[key]
+        settings = read_settings(ModelRun, inputs.package.run_file(run.name, SETTINGS))
         variants[model] = Variant(model, means, len(scores[model]), settings)
     return variants
 
 
 def _find_differing_keys(baseline: Variant, variant: Variant) -> list[str]:
-    keys = baseline.settings.keys() | variant.settings.keys()
-    return sorted(key for key in keys if baseline.settings.get(key) != variant.settings.get(key))
+    settings = flatten(baseline.settings.model_dump(exclude=IDENTITY_KEYS))
+    other_settings = flatten(variant.settings.model_dump(exclude=IDENTITY_KEYS))
+    keys = settings.keys() | other_settings.keys()
+    return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
 
 def _describe_variant(
@@ -107,9 +117,8 @@ def _describe_variant(
     # 1. the settings; the cells for readers leave out the group: architecture.step_order -> step_order
     label = settings.label(variant.model)
     is_baseline = variant is baseline
-    values = variant.settings
-    setting_texts = [f"{key}: {values.get(key)}" for key in keys]
-    short_texts = [f"{key.split('.')[-1]}: {values.get(key)}" for key in keys]
+    setting_texts = [f"{key}: {variant.get_setting(key)}" for key in keys]
+    short_texts = [f"{key.split('.')[-1]}: {variant.get_setting(key)}" for key in keys]
     record: Result = {
         "model": label,
         "baseline": "" if is_baseline else baseline.model,
@@ -128,8 +137,8 @@ def _describe_variant(
         record[f"{name}_p"] = format_number(difference.p, 4)
 
         text = format_difference(difference.value, DECIMALS)
-        is_noise = difference.p is not None and difference.p >= SIGNIFICANCE_LEVEL
-        cells += [mean.format(DECIMALS), f"({text})" if is_noise else text]
+        may_be_noise = difference.p is None or difference.p >= SIGNIFICANCE_LEVEL
+        cells += [mean.format(DECIMALS), f"({text})" if text and may_be_noise else text]
     record["seeds"] = variant.run_count
     record["id"] = variant.model
     return record, cells
