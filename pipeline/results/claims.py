@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from operator import attrgetter
 from typing import NamedTuple
 
 from nmt.evaluation.bleu import BleuCounts
@@ -30,7 +28,7 @@ from pipeline.results.paper_claims import (
 from pipeline.results.papers import Paper, PerplexityTable, ScoreColumn, ScoreTable, TrainingTable
 from pipeline.results.seeds import Mean, ScoredSentences, get_scored_sentences
 from pipeline.results.sentence_groups import MIN_SENTENCES, count_words, is_in_column
-from pipeline.results.welch import compare_means
+from pipeline.results.welch import compute_order_p_value
 
 HOLDS, FAILS, UNDECIDED, NOT_MEASURED = "holds", "fails", "undecided", "not measured"
 """The verdicts on a claim."""
@@ -181,6 +179,8 @@ class _Judge:
         resampled_scores = []
         for (role_name, *_), sampled_bleu in zip(places, sampled_scores, strict=True):
             resampled_scores.append(sampled_bleu.resample(stream=claim.systems.index(role_name)))
+        if isinstance(claim, KeptScore) and not resampled_scores[1].all():
+            raise NotMeasuredError(f"the BLEU of {labels[0]} is 0 on some samples of sentences")
         samples = claim.compute_effect(resampled_scores)
         return Measurement(
             text, effect, advantage, compute_interval(samples), compute_p_value(samples, advantage)
@@ -243,11 +243,9 @@ class _Judge:
             means.append(mean)
             values.append(mean.value)
 
-        # p is that of the smallest increase, if both systems have several runs
-        increases = [compare_means(mean, previous_mean) for previous_mean, mean in pairwise(means)]
-        increase = min(increases, key=attrgetter("value"))
         effect = claim.compute_effect(values)
-        return Measurement(", ".join(texts), effect=effect, advantage=effect, p=increase.p)
+        p = compute_order_p_value(means)
+        return Measurement(", ".join(texts), effect=effect, advantage=effect, p=p)
 
     def _read_numbers(self, claim: AscendingNumbers, systems: Sequence[str]) -> list[list[float | None]]:
         """Return the development NLL or the perplexity of each system's runs."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from nmt.settings.base import Identifier
@@ -152,8 +151,8 @@ class KeptScore(_Claim):
         ]
 
     def compute_effect(self, scores: Sequence[Any]) -> Any:
-        """Return the fraction. `scores` are those of `list_scores`; BLEU on a sample may be 0."""
-        return scores[0] / np.maximum(scores[1], 1e-6)
+        """Return the fraction. `scores` are those of `list_scores`; the second ones are greater than 0."""
+        return scores[0] / scores[1]
 
 
 class AscendingNumbers(_Claim):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from mpmath import betainc
@@ -29,6 +30,21 @@ def compare_means(mean: Mean, other_mean: Mean) -> Difference:
         return Difference(value)
     error, p = run_welch_test(value, (mean.std, other_mean.std), (mean.run_count, other_mean.run_count))
     return Difference(value, error, p)
+
+
+def compute_order_p_value(means: Sequence[Mean]) -> float | None:
+    """Return the p-value of an ascending order of means; None if a step that decides it has none.
+
+    The order is right if each step is upwards by more than chance, so the greatest p counts. It is wrong if one step is
+    downwards by more than chance, so the smallest p of these steps counts.
+    """
+    steps = [compare_means(mean, previous_mean) for previous_mean, mean in pairwise(means)]
+    decreases = [step for step in steps if (step.value or 0.0) < 0]
+    deciding_steps = decreases or steps
+    p_values = [step.p for step in deciding_steps if step.p is not None]
+    if len(p_values) < len(deciding_steps):
+        return None
+    return min(p_values) if decreases else max(p_values)
 
 
 def run_welch_test(

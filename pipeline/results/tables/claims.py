@@ -7,7 +7,7 @@ import pandas as pd
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.claims import Decision, find_reported_effect
-from pipeline.results.paper_claims import Claim, KeptScore
+from pipeline.results.paper_claims import AscendingNumbers, Claim, KeptScore
 from pipeline.results.papers import Paper
 from pipeline.results.tables.significance import format_p
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
@@ -49,7 +49,7 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
                 record["reported"],
                 format_effect(claim, measurement.effect),
                 " to ".join(format_effect(claim, bound) for bound in measurement.interval or ()),
-                _format_p(measurement.p, settings),
+                _format_p(claim, measurement.p, settings),
                 measurement.verdict,
                 measurement.text,
             ]
@@ -82,8 +82,8 @@ def format_effect(claim: Claim, effect: float | None) -> str:
     return f"{100 * effect:.0f}%" if isinstance(claim, KeptScore) else format_difference(effect, 2)
 
 
-def _format_p(p: float | None, settings: ReportSettings) -> str:
-    """Return a p-value as in the table of significance, without "n.s.", which the verdict says."""
-    if p is not None and p < 0.0005:
-        return "< 0.001"  # Welch's test may give any p
+def _format_p(claim: Claim, p: float | None, settings: ReportSettings) -> str:
+    """Return a p-value, of the bootstrap as in the table of significance, without "n.s.", which the verdict says."""
+    if p is not None and isinstance(claim, AscendingNumbers):  # Welch's test may give any p
+        return "< 0.001" if p < 0.0005 else f"{p:.3f}"
     return format_p(p, settings.bootstrap_samples).removesuffix(" (n.s.)")

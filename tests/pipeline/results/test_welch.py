@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from pipeline.results.welch import run_welch_test
+from pipeline.results.seeds import Mean
+from pipeline.results.welch import compare_means, compute_order_p_value, run_welch_test
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,16 @@ def test_p_value_matches_students_tables(
 def test_p_value_without_variance() -> None:
     assert run_welch_test(0.1, (0.0, 0.0), (2, 2)) == (0.0, 0.0)
     assert run_welch_test(0.0, (0.0, 0.0), (2, 2)) == (0.0, 1.0)
+
+
+def test_order_depends_on_each_step() -> None:
+    low, middle, high = (Mean(value, std=0.01, run_count=3) for value in (1.0, 2.0, 4.0))
+    noisy_low, noisy_high = Mean(0.5, std=4.0, run_count=3), Mean(4.0, std=4.0, run_count=3)
+    # all steps are significant: the least certain one counts
+    assert compute_order_p_value([low, middle, high]) == compare_means(middle, low).p
+    # the greater step may be noise
+    assert compute_order_p_value([low, middle, noisy_high]) == compare_means(noisy_high, middle).p
+    # one step downwards is significant, the greater one may be noise
+    assert compute_order_p_value([middle, low, noisy_low]) == compare_means(low, middle).p
+    # a step to a single run has no p
+    assert compute_order_p_value([low, middle, Mean(4.0)]) is None
