@@ -23,7 +23,6 @@ model, seed by seed, they are correlated, which makes the p-value of these two m
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -62,16 +61,19 @@ class SampledBleu:
     def __init__(self, runs: Sequence[ScoredSentences], bootstrap: Bootstrap) -> None:
         """Draw the samples. `runs` has for each run the same sentences, at least one."""
         self.bootstrap = bootstrap
-        self.run_scores: list[float] = []
-        sample_scores: list[list[float]] = []
-        occurrences = _count_occurrences(len(runs[0]), bootstrap)  # (samples, sentences)
-        for run in runs:
-            rows = [BleuCounts.from_dict(sentence).row for sentence in run]
-            counts = np.array(rows, dtype=np.int64)  # (sentences, 10)
-            sample_counts = occurrences @ counts  # (samples, 10)
-            self.run_scores.append(compute_bleu(counts.sum(axis=0).tolist()))
-            sample_scores.append([compute_bleu(row) for row in sample_counts.tolist()])
-        self.sample_scores = np.array(sample_scores)
+        rows = [[BleuCounts.from_dict(sentence).row for sentence in run] for run in runs]
+        counts = np.array(rows, dtype=np.int64)  # (runs, sentences, 10)
+        self.run_scores = [compute_bleu(row) for row in counts.sum(axis=1).tolist()]
+
+        # how often each sample contains each sentence; one sample at a time, since all of them may need gigabytes
+        sentence_count = counts.shape[1]
+        generator = np.random.default_rng(bootstrap.sacrebleu_seed)
+        self.sample_scores = np.empty((len(runs), bootstrap.sample_count))
+        for sample_index in range(bootstrap.sample_count):
+            sample = generator.choice(sentence_count, size=sentence_count)
+            occurrences = np.bincount(sample, minlength=sentence_count)
+            sample_counts = occurrences @ counts  # (runs, 10)
+            self.sample_scores[:, sample_index] = [compute_bleu(row) for row in sample_counts.tolist()]
         self.bleu = Mean.from_values(self.run_scores).value or 0.0
 
     def compute_interval(self) -> tuple[float, float] | None:
@@ -115,14 +117,3 @@ def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float:
     """
     extreme_count = int(np.sum(np.abs(samples - samples.mean()) >= abs(deviation)))
     return (extreme_count + 1) / (len(samples) + 1)
-
-
-@lru_cache(maxsize=1)  # systems are compared on the same sentences
-def _count_occurrences(sentence_count: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
-    """Return how often each sample contains each sentence, (samples, sentences)."""
-    generator = np.random.default_rng(bootstrap.sacrebleu_seed)
-    samples = generator.choice(sentence_count, size=(bootstrap.sample_count, sentence_count), replace=True)
-    occurrences = np.zeros((bootstrap.sample_count, sentence_count), dtype=np.int64)
-    for row, sample in zip(occurrences, samples, strict=True):
-        row += np.bincount(sample, minlength=sentence_count)
-    return occurrences
