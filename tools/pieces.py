@@ -7,7 +7,8 @@ Usage: python tools/pieces.py run FOLDER RUN...         where the prepared text 
 Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLDER/pieces: translations, summary,
 history and settings, no weights. Joined, they become the tables, figures and the replication package, which `nmt
 verify` checks. FOLDER/pieces.yaml may name groups of runs, each of which can stand for RUN. Other options go to
-Snakemake. If not all runs of the settings are there, join those that are by `--config use={models: [...]}`.
+Snakemake. If not all runs of the settings are there, join those that are by `--config use={models: [...]}`. What is
+computed by a model needs its weights: join without a playground, by `--config playground={models: []}`.
 """
 
 import argparse

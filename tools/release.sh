@@ -5,11 +5,10 @@
 #
 # Usage: [OPTIONS=...] bash tools/release.sh EXPERIMENT...
 #
-# OPTIONS are the options of Snakemake that the runs had, such as --config seeds=[1,2,3].
+# OPTIONS are the options of Snakemake that the runs had, as for `make`, such as --config 'seeds=[1, 2, 3]'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# shellcheck disable=SC2206
-snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
+eval "snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)"
 for experiment; do
     echo "release: $experiment: check that it is finished"
     # it is not finished if it has no results, or if a dry-run shows a training
