@@ -57,7 +57,6 @@ class ReportedScores(_Entry):
 class ReportedTraining(_Entry):
     """A row of the paper's learning statistics. NLL is a mean over sentences."""
 
-    label: str
     updates: int | None = None
     epochs: float | None = None
     hours: float | None = None

@@ -36,7 +36,7 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     for summary in merged_summaries:
         name = summary["model"]
         label = settings.label(name)
-        paper_row = paper_table.reported.get(name, ReportedTraining(label=""))
+        paper_row = paper_table.reported.get(name, ReportedTraining())
         reported: Result = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS}
         reported["device"] = paper_row.device
         records.append(_make_csv_record(label, summary, reported, run_summaries=summaries[name]))
