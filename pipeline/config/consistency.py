@@ -35,6 +35,7 @@ def find_contradictions(config: Config) -> list[Problem]:
     if unknown_names:
         return unknown_names
     checks = (
+        _check_archives,
         _check_roles,
         _check_names,
         _check_model_types,
@@ -162,6 +163,15 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
 
 
 # --- other checks -----------------------------------------------------------------------------------------------------
+
+
+def _check_archives(config: Config) -> Problems:
+    """Check that archives with different addresses have different paths: each is downloaded to its path."""
+    urls: dict[str, str] = {}
+    for name, archive in config.archives.items():
+        if urls.setdefault(archive.path, archive.url) != archive.url:
+            text = f"found {format_value(archive.path)}, the path of a different archive; set a `path` for this one"
+            yield Problem(("archives", name, "path"), text)
 
 
 def _check_roles(config: Config) -> Problems:
