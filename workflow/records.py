@@ -41,7 +41,8 @@ def check_records(config: Config) -> None:
     if former_settings != get_published_settings(config):
         raise UserError(
             f"{Path.cwd()}: its files were made with different settings, and .snakemake/, which records which ones, is"
-            " missing: copy .snakemake/ from the original folder, or keep config.yaml and store/ and remove the rest"
+            " missing: copy .snakemake/ from the original folder, or keep config.yaml, store/ and your own files, such"
+            " as text/, and remove the rest"
         )
 
 
