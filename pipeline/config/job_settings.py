@@ -1,6 +1,6 @@
 """Settings of single jobs, with only the keys that the job's output depends on: other changes repeat no job."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ from nmt.io.files import read_json, sha256
 from nmt.settings.base import describe_differences, flatten
 from nmt.settings.decoding import TextSettings
 from nmt.settings.training import COMPUTING_KEYS, RECORDING_KEYS
-from nmt.store.model_folder import read_text_settings
+from nmt.store.model_folder import NEEDED_FILES, SUMMARY, TEXT_SETTINGS, read_text_settings
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.catalogue import Corpus
 from pipeline.config.experiment import collect_budgets, get_role
@@ -99,26 +99,41 @@ def get_bitext_settings(config: Config, split: str) -> JobSettings:
     return settings
 
 
-def describe_other_test_text(config: Config) -> str:
-    """Return which settings of the test text differ from those of the experiment `data_from`, or "" if none does."""
-    if config.data_from is None:
-        return ""
-    corpus = config.use.test[0]
-    file = Path(config.data_from, "data", "tokens", corpus, "0.counts.json")
-    if not file.exists():
-        return ""
-    settings = get_preparation_settings(config, corpus)
-    return describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
+def find_other_text(config: Config) -> Iterator[str]:
+    """Yield a line for each text of `data_from`, and each model from elsewhere, with other settings of the text."""
+    # 1. the text of another experiment, which may not be prepared yet
+    if config.data_from:
+        data = Path(config.data_from, "data")
+        test_corpus = config.use.test[0]
+        settings_by_file = {
+            data / "tokens" / test_corpus / "0.counts.json": get_preparation_settings(config, test_corpus)
+        }
+        if not config.pretrained.models:
+            for split in ("train", "dev"):
+                settings_by_file[data / "binary" / split / "meta.json"] = get_bitext_settings(config, split)
+        for file, settings in settings_by_file.items():
+            if file.exists():
+                changes = describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
+                if changes:
+                    remedy = f"set here what {config.data_from} has, or run that experiment again"
+                    yield f"data_from: {file.parent} was made with different settings: {changes}; {remedy}"
 
-
-def describe_other_text_of_model(config: Config) -> str:
-    """Return which settings of the text differ from those of the model `init_from`, or "" if none does."""
-    if config.init_from is None:
-        return ""
-    keys = {"languages", "tokenization", "tokenized"}
-    settings = get_text_settings(config).model_dump(include=keys)
-    settings_of_model = read_text_settings(Path(config.init_from)).model_dump(include=keys)
-    return describe_differences(flatten(settings_of_model), flatten(settings))
+    # 2. models; `tokenized` is a setting of the training text, which pretrained models do not need
+    keys = {"languages", "tokenization"}
+    folders = []
+    if config.init_from:
+        keys.add("tokenized")
+        folders = [Path(config.init_from)]
+    elif config.pretrained.models:
+        runs = collect_runs(config, config.use.models)
+        folders = [Path(config.pretrained.models, run) for run in runs]
+        folders = [folder for folder in folders if (folder / TEXT_SETTINGS).exists()]
+    settings = flatten(get_text_settings(config).model_dump(include=keys))
+    for folder in folders:
+        settings_of_model = flatten(read_text_settings(folder).model_dump(include=keys))
+        changes = describe_differences(settings_of_model, settings)
+        if changes:
+            yield f"{folder}: the model was trained on text of different settings: {changes}"
 
 
 def get_vocabulary_settings(config: Config, language: str) -> JobSettings:
@@ -128,7 +143,7 @@ def get_vocabulary_settings(config: Config, language: str) -> JobSettings:
         "words": source_size if language == config.languages.source else target_size,
         "specials_included": config.vocabulary.specials_included,
         "subwords": config.vocabulary.subwords,
-    }
+    } | stamp_initial_model(config)
 
 
 def get_budget_settings(config: Config, budget: str) -> JobSettings:
@@ -142,7 +157,17 @@ def get_budget_settings(config: Config, budget: str) -> JobSettings:
 def get_training_settings(config: Config, run: Run) -> JobSettings:
     """Return the settings of a run without those that change at most the last digits of its weights (rule `train`)."""
     excluded_keys = RECORDING_KEYS | COMPUTING_KEYS
-    return run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
+    settings = run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
+    return settings | stamp_initial_model(config)
+
+
+def stamp_initial_model(config: Config) -> JobSettings:
+    """Return stamps of the files of the model `init_from`, for the jobs that read it; {} if there is none."""
+    if config.init_from is None:
+        return {}
+    # weights of two models may have the same size and date, but the summary contains their checksum
+    files = [f"{config.init_from}/{name}" for name in (*NEEDED_FILES, SUMMARY)]
+    return {"initial_model": get_file_stamps(files)}
 
 
 def get_text_settings(config: Config) -> TextSettings:

@@ -93,23 +93,16 @@ except UserError as error:
 PAPER_TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
 SETS = list_translated_sets(PAPERS.values())
 
-test_differences = job_settings.describe_other_test_text(CONFIG)
-if test_differences:
-    remedy = f"set here what {CONFIG.data_from} has, or run that experiment again"
-    exit_with_errors([f"data_from: its test text has different settings: {test_differences}; {remedy}"])
-
 problems = experiment.find_missing_files(CONFIG) + experiment.find_surplus_shards(CONFIG)
 if problems:
     exit_with_errors(problems)
 
 try:
-    text_differences = job_settings.describe_other_text_of_model(CONFIG)
+    problems = list(job_settings.find_other_text(CONFIG))
 except UserError as error:
     exit_with_errors(error.args)
-if text_differences:
-    exit_with_errors(
-        [f"init_from: {CONFIG.init_from} was trained on text of different settings: {text_differences}"]
-    )
+if problems:
+    exit_with_errors(problems)
 
 # --- what follows from the settings -----------------------------------------------------------------------------------
 

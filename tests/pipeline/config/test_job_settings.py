@@ -7,6 +7,7 @@ import pytest
 from nmt.io.files import write_json
 from nmt.store.model_folder import NEEDED_FILES
 from pipeline.config import job_settings
+from pipeline.config.runs import collect_runs
 from tests.experiments import load_experiment, paper
 from tests.translators import text_settings
 
@@ -50,32 +51,47 @@ def test_cleaning_limits_training_text(tmp_path):
     assert limits["newstest2014"] == limits["newstest2012"] == {}
 
 
-@pytest.mark.parametrize(
-    ("changes", "difference"),
-    [
-        ({}, ""),
-        ({"tokenization": {"normalization": "punctuation"}}, "tokenization.normalization"),
-    ],
-    ids=["same", "tokenization"],
-)
-def test_other_text_of_initial_model_is_named(tmp_path, changes, difference):
-    write_json(tmp_path / "text.json", text_settings().model_dump())
+@pytest.mark.parametrize("key", ["init_from", "pretrained"])
+def test_model_with_other_settings_of_the_text_is_named(tmp_path, key):
+    folder = tmp_path if key == "init_from" else tmp_path / "rnnsearch-30"
+    folder.mkdir(exist_ok=True)
+    write_json(folder / "text.json", text_settings().model_dump())
     for name in NEEDED_FILES:
-        (tmp_path / name).touch()
-    config = paper(tmp_path, init_from=str(tmp_path), **changes)
-    description = job_settings.describe_other_text_of_model(config)
-    assert difference in description if difference else description == ""
+        (folder / name).touch()
+    value = str(tmp_path) if key == "init_from" else {"models": str(tmp_path)}
+    assert not list(job_settings.find_other_text(paper(tmp_path, **{key: value})))
+    config = paper(tmp_path, **{key: value}, tokenization={"normalization": "punctuation"})
+    (problem,) = job_settings.find_other_text(config)
+    assert str(folder) in problem and "tokenization.normalization" in problem
 
 
-def test_other_test_text_of_data_from_is_named(tmp_path):
+def test_other_text_of_data_from_is_named(tmp_path):
     config = load_experiment("cho2014b-demo").model_copy(update={"data_from": str(tmp_path)})
-    assert not job_settings.describe_other_test_text(config)
-    (corpus,) = config.use.test
-    counts_file = tmp_path / "data" / "tokens" / corpus / "0.counts.json"
-    counts_file.parent.mkdir(parents=True)
-    settings = job_settings.get_preparation_settings(config, corpus)
-    write_json(counts_file, {"settings": settings})
-    assert not job_settings.describe_other_test_text(config)
-    settings["grammar"]["pairs"] = 25
-    write_json(counts_file, {"settings": settings})
-    assert "grammar.pairs" in job_settings.describe_other_test_text(config)
+    assert not list(job_settings.find_other_text(config))  # it is not prepared yet
+    (test_corpus,) = config.use.test
+    test_settings = job_settings.get_preparation_settings(config, test_corpus)
+    settings_by_file = {tmp_path / "data" / "tokens" / test_corpus / "0.counts.json": test_settings}
+    for split in ("train", "dev"):
+        settings = job_settings.get_bitext_settings(config, split)
+        settings_by_file[tmp_path / "data" / "binary" / split / "meta.json"] = settings
+    for file, settings in settings_by_file.items():
+        file.parent.mkdir(parents=True)
+        write_json(file, {"settings": settings})
+    assert not list(job_settings.find_other_text(config))
+    for file, settings in settings_by_file.items():
+        write_json(file, {"settings": settings | {"languages": {"source": "de", "target": "fr"}}})
+    problems = list(job_settings.find_other_text(config))
+    assert [str(file.parent) in problem for file, problem in zip(settings_by_file, problems, strict=True)]
+
+
+def test_another_initial_model_repeats_jobs(tmp_path):
+    """Snakemake repeats no job if an older model takes the place of its input."""
+    (tmp_path / "source.tsv").write_text("a", encoding="utf-8")
+    config = paper(tmp_path, init_from=str(tmp_path))
+    (run, *_) = collect_runs(config).values()
+    settings = []
+    for text in ("one", "two"):
+        (tmp_path / "summary.json").write_text(text, encoding="utf-8")
+        os.utime(tmp_path / "summary.json", (1e9, 1e9))
+        settings.append(job_settings.get_training_settings(config, run))
+    assert settings[0] != settings[1]
