@@ -174,10 +174,16 @@ def write_experiment(
 
     # 1. the languages: of the trained model, or of the codes or files
     if init_from:
-        languages = read_text_settings(init_from).languages
+        text_settings = read_text_settings(init_from)
+        languages = text_settings.languages
         if codes and codes != (languages.source, languages.target):
             expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
             raise UserError(f"--languages: found {' '.join(codes)}, {expectation}")
+        if tokenized != text_settings.tokenized:
+            kind, remedy = ("raw", "leave out") if tokenized else ("tokenized", "add")
+            raise UserError(
+                f"{init_from}: was trained on {kind} text: give such text, and {remedy} --tokenized"
+            )
     else:
         languages = _choose_languages(texts["train"], codes)
 
@@ -420,6 +426,7 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
             "label": label,
             "model_type": run.model_type,
             "max_words": run.max_words,
+            "continue_from": None,  # in the experiment that is extended, a model of this name may continue another one
             "architecture": run.architecture.model_dump(),
             "training": trainings[name],
         }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.io.files import read_json, write_json
 from nmt.settings.base import read_settings
 from nmt.settings.text import Languages
 from nmt.settings.training import ModelRun
@@ -98,17 +99,21 @@ def test_new_experiment_prepares_its_text(tmp_path, text, monkeypatch):
 def test_fine_tuning(tmp_path):
     """The settings are those of the model; less text is enough than for a new model."""
     model = trained_model(tmp_path / "trained")
+    settings = model / "settings.json"
+    write_json(settings, read_json(settings) | {"model": "rnnsearch-26-star"})
     text = {"train": write_parallel_text(tmp_path, make_pairs(600))}
     with refused():
         write_experiment(tmp_path / "new", text, ("en", "fr"), tokenized=False)
     with refused():
         write_experiment(tmp_path / "own", text, ("de", "es"), tokenized=False, init_from=model)
+    with refused():
+        write_experiment(tmp_path / "own", text, None, tokenized=True, init_from=model)
     write_experiment(tmp_path / "own", text, None, tokenized=False, init_from=model)
 
     config = load_config(find_layers(tmp_path / "own"))
     assert config.init_from is not None and Path(config.init_from).samefile(model)
     before, after = (config.models[name] for name in config.use.models)
-    base = read_settings(ModelRun, model / "settings.json")
+    base = read_settings(ModelRun, settings)
     assert (before.training.updates, before.label) == (0, base.label) and after.label != base.label
     assert before.architecture == after.architecture == base.architecture
     assert get_text_settings(config).languages.source == "en"
