@@ -83,14 +83,14 @@ class ParallelText:
     def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
         """Yield the pairs of one file, with a tab between both sides of a line."""
         for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
-            if len(cells) != 2:
+            if len(cells) != 2 and any(map(str.strip, cells)):  # a line without text is a pair without text
                 problem = f"found {len(cells) - 1} tabs, expected source, tab, target"
                 if len(cells) == 1 and ";" in cells[0]:
                     problem += " (if it is CSV with semicolons, save it as tab-separated text)"
                 raise UserError(
                     f"{self.source}, line {line_number}: {problem}; name both files, or cut it (cut -f 1,2)"
                 )
-            yield cells[0], cells[1]
+            yield cells[0], cells[-1]
 
     def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
         """Yield the cells of each line: one cell if there are two files, or else the text between tabs."""

@@ -167,9 +167,9 @@ def write_splits(
 
 @dataclass(frozen=True)
 class _HeldOutSample:
-    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all lines."""
+    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all pairs."""
 
-    line_count: int
+    pair_count: int
     splits: dict[int, str] = field(default_factory=dict)
     keys: SideKeys = field(default_factory=set)
 
@@ -213,16 +213,18 @@ def _copy_set(split: str, text: ParallelText, split_writer: _SplitWriter) -> Non
 def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_writer: _SplitWriter) -> None:
     """Write the sampled lines into their set, and the others into the training text.
 
-    Pairs that share a side with a sampled one are left out.
+    Pairs that share a side with a sampled one are left out, and so are lines that are empty on both sides.
     """
     statistics = split_writer.statistics
     lengths = PairLengths()
     checksums = array("q")  # 8 bytes a pair
-    counting_interval = 1 + sample.line_count // COUNTED_PAIRS
+    counting_interval = 1 + sample.pair_count // COUNTED_PAIRS
     first_pair: Pair = ("", "")
     with Progress.over_files(train.files, f"divide {train}") as progress:
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
             lengths.add(source, target)
+            if not source.strip() and not target.strip():
+                continue
             checksums.append(hash((source, target)))
             if line_number == 1:
                 first_pair = (source, target)
@@ -232,7 +234,7 @@ def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_wri
                 continue
 
             # count the words of all held-out pairs, and of each n-th training pair
-            counts_words = split != "train" or line_number % counting_interval == 0
+            counts_words = split != "train" or len(checksums) % counting_interval == 0
             split_writer.write(split, source, target, counts_words)
 
     statistics.repeated_pairs = len(checksums) - len(np.unique(np.array(checksums)))
@@ -286,14 +288,13 @@ def _sample_held_out(
         int, tuple[int, SideKeys]
     ] = {}  # checksum -> line number (from 1) and keys of both sides
 
-    line_number = pair_count = untranslated_count = 0
+    pair_count = untranslated_count = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
             # 1. pairs with text on both sides, and pairs that are not translated
             if source.strip() and target.strip():
                 pair_count += 1
-            if source == target:
-                untranslated_count += 1
+                untranslated_count += source == target
             if not splits:
                 continue
 
@@ -311,13 +312,13 @@ def _sample_held_out(
 
     # 3. text that cannot be trained on
     _check_training_pairs(train, pair_count, min_pairs)
-    if 2 * untranslated_count > line_number:
-        problem = f"{untranslated_count:,} of {line_number:,} pairs are the same on both sides"
+    if 2 * untranslated_count > pair_count:
+        problem = f"{untranslated_count:,} of {pair_count:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")
 
     # 4. sets of equal size; the candidates with the smallest checksums come first
     split_size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pair_count // 20))
-    sample = _HeldOutSample(line_count=line_number)
+    sample = _HeldOutSample(pair_count)
     sorted_candidates = [candidates[checksum] for checksum in sorted(candidates)]
     _distribute_candidates(sorted_candidates, splits, split_size, sample)
     if len(sample.splits) < len(splits) * MIN_HELD_OUT_PAIRS:

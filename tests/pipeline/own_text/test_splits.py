@@ -87,9 +87,15 @@ def test_file_with_both_sides(tmp_path):
     file = tmp_path / "text.tsv"
     rows = "".join(f"{source}\t{target}\r\n" for source, target in pairs)
     file.write_bytes(b"\xef\xbb\xbf" + rows.encode())
-    _, splits = split_text(tmp_path, {"train": ParallelText(file)})
-    _, expected_splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
-    assert splits == expected_splits
+    statistics, splits = split_text(tmp_path, {"train": ParallelText(file)})
+    expected_statistics, expected_splits = split_text(
+        tmp_path, {"train": write_parallel_text(tmp_path, pairs)}
+    )
+    assert splits == expected_splits and statistics == expected_statistics
+
+    # empty lines change nothing
+    file.write_text(rows.replace("\n", "\n\n\n"), newline="")
+    assert split_text(tmp_path, {"train": ParallelText(file)}) == (expected_statistics, expected_splits)
 
 
 def break_text(text: ParallelText, kind: str) -> ParallelText:
