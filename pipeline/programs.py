@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -42,11 +44,20 @@ def _find_first_error(output: str) -> str:
 
 
 def explain_missing_tools(
-    program: str, tools: Sequence[str], headers: Sequence[str], packages: str
+    program: str,
+    tools: Sequence[str],
+    packages: str,
+    headers: Sequence[str] = (),
+    libraries: Sequence[str] = (),
 ) -> str | None:
-    """Return why this machine cannot build a program, or None if it has these tools and headers and a C++ compiler.
+    """Return why this machine cannot build a program, or None if it has what is needed and a C++ compiler.
 
-    packages: the names of the packages with these tools and headers, for the message.
+    Args:
+        program: the name of the program.
+        tools: the programs that the build needs.
+        packages: the names of the packages that have all of this, for the message.
+        headers: the files that the build includes.
+        libraries: the libraries to which the build links, without "lib".
     """
     # 1. tools and a compiler
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
@@ -54,15 +65,19 @@ def explain_missing_tools(
     if not compilers:
         missing_tools.append("a C++ compiler")
 
-    # 2. headers. They may also be in a conda environment, or where Homebrew puts them on Apple silicon: cmake looks
-    # there by itself, but a compiler does not.
-    conda_folder = os.environ.get("CONDA_PREFIX", "")
-    include_options = [f"-I{conda_folder}/include", "-I/opt/homebrew/include"]
-    for header in headers:
-        # the compiler only preprocesses (-M) an empty file of C++ (os.devnull) that includes the header
-        options = ["-M", "-x", "c++", *include_options, "-include", header, os.devnull]
-        if compilers and query_program(compilers[0], *options) is None:
-            missing_tools.append(header)
+    # 2. headers and libraries. They may also be in a conda environment, or where Homebrew puts them on Apple silicon:
+    # cmake looks there by itself, but a compiler does not. The source is an empty file (os.devnull).
+    folders = [os.environ.get("CONDA_PREFIX", ""), "/opt/homebrew"]
+    with tempfile.TemporaryDirectory() as folder:
+        for compiler, name in product(compilers[:1], headers):
+            options = [f"-I{prefix}/include" for prefix in folders]
+            if query_program(compiler, "-M", "-x", "c++", *options, "-include", name, os.devnull) is None:
+                missing_tools.append(name)
+        for compiler, name in product(compilers[:1], libraries):
+            options = [f"-L{prefix}/lib" for prefix in folders]
+            options += ["-shared", "-o", f"{folder}/{name}"]
+            if query_program(compiler, "-x", "c++", os.devnull, *options, f"-l{name}") is None:
+                missing_tools.append(f"lib{name}")
 
     if not missing_tools:
         return None
