@@ -25,10 +25,11 @@ def trained_model(here: Path, model_type: ModelTypeName = "rnnsearch", seed: int
     here.mkdir(parents=True, exist_ok=True)
     text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
     run = model_run(updates=10, model_type=model_type).model_copy(update={"seed": seed, "label": model_type})
-    trainer = Trainer(run, text, text, (vocabulary(size), vocabulary(size)), here / "state")
+    vocabularies = vocabulary(size), vocabulary(size)
+    trainer = Trainer(run, text, text, vocabularies, here / "state")
     trainer.resume(None)
     trainer.run()
     folder = here / "model"
-    export_model(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    export_model(folder, trainer, vocabularies, "updates")
     write_text_settings(folder, text_settings())
     return folder

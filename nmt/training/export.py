@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from nmt.backend.device import device_name
+from nmt.data.vocabulary import Vocabulary
 from nmt.errors import PermanentError
 from nmt.io.files import copy_file, sha256, write_json
 from nmt.io.system import describe_environment
@@ -34,10 +35,12 @@ three times theirs: a word of a vocabulary of 30,000 would have a probability of
 """
 
 
-def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stop_reason: str) -> None:
+def export_model(
+    folder: Path, trainer: Trainer, vocabularies: tuple[Vocabulary, Vocabulary], stop_reason: str
+) -> None:
     """Write the model folder of a finished run.
 
-    vocabularies: the files of the source and target vocabulary. stop_reason: the return value of `Trainer.run`.
+    vocabularies: the source and the target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
     """
     # 1. the weights that the settings choose, and their scores
@@ -54,10 +57,10 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     metadata = {"vocabularies": json.dumps(checksums, sort_keys=True)}
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
 
-    # 4. the vocabularies, the history and the settings
+    # 4. the vocabularies with which the training began (their files may have changed), the history and the settings
     source_vocabulary, target_vocabulary = vocabularies
-    copy_file(source_vocabulary, folder / SOURCE_VOCABULARY)
-    copy_file(target_vocabulary, folder / TARGET_VOCABULARY)
+    source_vocabulary.write(folder / SOURCE_VOCABULARY)
+    target_vocabulary.write(folder / TARGET_VOCABULARY)
     copy_file(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
 

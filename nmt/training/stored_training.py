@@ -70,8 +70,7 @@ def train_in_store(
             # 4. train to the end
             trainer.is_lock_lost = lock.is_lost
             stop_reason = trainer.run(deadline)
-            vocabulary_files = (files.source_vocabulary, files.target_vocabulary)
-            export_model(model_folder, trainer, vocabulary_files, stop_reason)
+            export_model(model_folder, trainer, vocabularies, stop_reason)
             return model_folder
     # somebody has put a different training into the second folder, which is for this end alone
     raise UserError(f"{state_folder}: holds a different training; delete or rename it to start again")

@@ -17,6 +17,7 @@ from nmt.io.files import sha256
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.tensors import load_tensors, save_tensors
+from nmt.store.training_store import TrainingStore
 from nmt.training.checkpoint import (
     best_weights_path,
     list_checkpoints,
@@ -25,8 +26,10 @@ from nmt.training.checkpoint import (
 )
 from nmt.training.counters import Counters
 from nmt.training.export import export_model
+from nmt.training.stored_training import train_in_store
 from nmt.training.trainer import Interrupted, PastTheEnd, Trainer
-from tests.bitexts import shifted_pairs, write_bitext
+from nmt.training.training_files import TrainingFiles
+from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
 from tests.trainers import VOCABULARIES, history_lines, make_trainer, stop_after, train
 from tests.training_settings import model_run
@@ -371,10 +374,7 @@ def test_continue_from_resets_patience(text, tmp_path):
 
 def export(trainer: Trainer, folder: Path) -> dict[str, Any]:
     """Export a model, and return its summary."""
-    source, target = folder.with_name("source.tsv"), folder.with_name("target.tsv")
-    VOCABULARIES[0].write(source)
-    VOCABULARIES[1].write(target)
-    export_model(folder, trainer, (source, target), "updates")
+    export_model(folder, trainer, VOCABULARIES, "updates")
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     return summary
 
@@ -434,6 +434,22 @@ def test_export_model(text, tmp_path):
     loaded = trained_model.load_model(tmp_path / "model", torch.device("cpu"))
     assert_equal_tensors(loaded.network.state_dict(), trainer.model.state_dict())
     assert len(loaded.source_vocabulary) == len(VOCABULARIES[0])
+
+
+def test_vocabulary_replaced_during_training(text, tmp_path, monkeypatch):
+    """The model has the vocabulary with which it was trained."""
+    vocabulary_file = shutil.copy(text.folder.with_name("source.tsv"), tmp_path)
+    files = TrainingFiles(text.folder, text.folder, vocabulary_file, vocabulary_file, None, None)
+    run_trainer = Trainer.run
+
+    def run_and_replace(trainer: Trainer, deadline: float) -> str:
+        vocabulary(20).write(vocabulary_file)
+        return run_trainer(trainer, deadline)
+
+    monkeypatch.setattr(Trainer, "run", run_and_replace)
+    run, store = model_run(updates=2), TrainingStore(tmp_path)
+    folder = train_in_store(store, "small", run, files, files.collect_inputs(run), "refuse", math.inf)
+    trained_model.load_model(folder, torch.device("cpu"))
 
 
 @pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
