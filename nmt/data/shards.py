@@ -102,7 +102,7 @@ class ShardFiles:
         shard_number = compute_shard_number(line_number, len(self._paths))
         if shard_number != self._shard_number:
             self._stack.close()
-            self._writer = self._stack.enter_context(line_writer(self._paths[shard_number], append=True))
+            self._writer = self._stack.enter_context(line_writer(self._paths[shard_number]))
             self._shard_number = shard_number
         return self._writer
 

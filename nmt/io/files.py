@@ -33,7 +33,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     temporary file is removed and an earlier `path` does not change. The temporary name keeps the suffix, since some
     libraries depend on it.
 
-    If `path` is a link, its target is replaced. If `path` cannot be replaced, `path` itself is yielded.
+    If `path` is a link, its target is replaced. If `path` cannot be replaced, `path` itself is yielded. Open it to
+    append ("ab"), because standard output may be a file that has lines already.
 
     Raises:
         UserError: the disk is full, or its file system does not take a file so large.
@@ -171,9 +172,9 @@ def sha256(path: str | Path) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a file atomically."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    """Write a file atomically. Text for a pipe, a device or standard output is appended directly."""
+    with atomic_path(path) as temporary, temporary.open("a", encoding="utf-8") as file:
+        file.write(text)
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 def write_array(path: str | Path, dtype: Any, shape: tuple[int, ...], chunks: Iterable[Array]) -> None:
     """Write an array of this type and shape, whose rows come in chunks, atomically."""
     header = {"descr": npy.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    with atomic_path(path) as temporary, temporary.open("ab") as file:
         npy.write_array_header_1_0(file, header)
         for chunk in chunks:
             file.write(np.ascontiguousarray(chunk, dtype).tobytes())

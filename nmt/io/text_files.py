@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from nmt.errors import UserError, errors_as_user_error, os_errors_as_user_error
 from nmt.io.compression import ZstdError, compress, decompress
-from nmt.io.files import atomic_path, is_replaceable
+from nmt.io.files import atomic_path
 from nmt.io.progress import Progress
 from nmt.io.sgml import MAX_SGML_BYTES, is_sgml, parse_segments
 
@@ -319,13 +319,13 @@ class LineWriter:
 
 
 @contextmanager
-def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
-    """Yield a writer of lines to `path`, not atomically. The extension selects the compression.
+def line_writer(path: Path) -> Iterator[LineWriter]:
+    """Yield a writer that appends lines to `path`, not atomically. The extension selects the compression.
 
     Callers rename the file when it is complete. Lines appended to a compressed file are a separate compressed stream,
     which readers join to the first one.
     """
-    with path.open("ab" if append else "wb") as file, compress(file, path.suffix) as compressed_file:
+    with path.open("ab") as file, compress(file, path.suffix) as compressed_file:
         yield LineWriter(path, compressed_file)
 
 
@@ -336,6 +336,5 @@ def write_lines(path: str | Path) -> Iterator[LineWriter]:
     The same lines always make the same file, byte for byte, even if it is compressed. Lines to a pipe, a device or
     standard output are appended directly.
     """
-    append = not is_replaceable(path)
-    with atomic_path(path) as temporary, line_writer(temporary, append) as writer:
+    with atomic_path(path) as temporary, line_writer(temporary) as writer:
         yield writer

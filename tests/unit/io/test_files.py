@@ -6,9 +6,11 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nmt.io.files import atomic_path, is_replaceable, read_json, temporary_folder, write_text
+from nmt.io.npy import write_array
 from nmt.io.text_files import write_lines
 from tests.messages import refused
 
@@ -112,6 +114,16 @@ def test_pipe_is_written_directly(tmp_path):
     assert contents == [b"complete\n"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert [*tmp_path.iterdir()] == [pipe]
+
+
+def test_redirected_output_keeps_earlier_content(tmp_path):
+    """Of several commands, as in `for ...; do nmt ... --output /dev/stdout; done > all`."""
+    with (tmp_path / "all").open("wb") as output:
+        for _ in range(2):
+            write_text(f"/dev/fd/{output.fileno()}", "text\n")
+            write_array(f"/dev/fd/{output.fileno()}", np.uint8, (0,), [])
+    content = (tmp_path / "all").read_bytes()
+    assert content.count(b"text\n") == content.count(b"NUMPY") == 2
 
 
 def test_is_replaceable(tmp_path):

@@ -87,7 +87,7 @@ def test_damaged_file_is_refused(tmp_path, suffix, fault):
 def test_appended_lines(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     for lines in (["a", "b"], [], MANY_LINES, ["c"]):
-        with line_writer(path, append=True) as writer:
+        with line_writer(path) as writer:
             for line in lines:
                 writer.write(line)
     assert [*read_lines(path)] == ["a", "b", *MANY_LINES, "c"]
