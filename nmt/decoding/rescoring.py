@@ -29,7 +29,7 @@ from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.system import describe_processor
-from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.io.text_files import pair_lines, read_lines, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
@@ -184,11 +184,10 @@ def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path
     Raises:
         UserError: source, n-best lists and reference do not fit together, or a line is malformed.
     """
-    references = [reference_line for _, reference_line in read_pairs(source, reference)]
+    references = [*read_lines(reference)]
+    pairs = pair_lines(source, reference, read_n_best_lists(n_best_lists, source), references)
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
-        for n_best_list, reference_line in zip(
-            read_n_best_lists(n_best_lists, source), references, strict=True
-        ):
+        for n_best_list, reference_line in pairs:
             writer.write(choose_by_bleu(n_best_list, reference_line))
             progress.update()
     return len(references)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from nmt.errors import UserError, errors_as_user_error, os_errors_as_user_error
 from nmt.io.compression import ZstdError, compress, decompress
@@ -36,6 +36,8 @@ MAX_GROUP_CHARACTERS = 1 << 18
 """Number of characters after which a group of long lines ends."""
 
 _CHUNK_BYTES = 1 << 17
+
+Line = TypeVar("Line")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -250,9 +252,9 @@ def read_pairs(
 
 
 def pair_lines(
-    source: str | Path, target: str | Path, source_lines: Iterable[str], target_lines: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield pairs of lines, given the lines of two files.
+    source: str | Path, target: str | Path, source_lines: Iterable[Line], target_lines: Iterable[str]
+) -> Iterator[tuple[Line, str]]:
+    """Yield pairs of lines, given the lines of two files. What was read from a line may stand in its place.
 
     Raises:
         UserError: one file, `source` or `target`, ends before the other.

@@ -1,5 +1,6 @@
 """Rescoring against teacher forcing of each hypothesis; interpolation, oracle, and what a killed process leaves."""
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,13 @@ def test_killed_rescoring_is_resumed(models, text, tmp_path, monkeypatch):
 def test_oracle(text, tmp_path):
     reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
     assert write_oracle(*text, reference, tmp_path / "best") == 4
-    assert [*read_lines(tmp_path / "best")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
+    best = [*read_lines(tmp_path / "best")]
+    assert best == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
+
+    # from pipes
+    with subprocess.Popen(["cat", text[0]], stdout=subprocess.PIPE) as source:
+        pipe = Path(f"/dev/fd/{source.stdout.fileno()}")
+        assert write_oracle(pipe, text[1], reference, tmp_path / "best") == 4
+    assert [*read_lines(tmp_path / "best")] == best
     with refused():
         write_oracle(*text, write_text(tmp_path / "short", ["w1"]), tmp_path / "best")
