@@ -24,8 +24,8 @@ from nmt.cli.options import (
     source_option,
 )
 from nmt.errors import UserError
-from nmt.evaluation.translations import initial_provenance, write_provenance
-from nmt.io.files import write_json
+from nmt.evaluation.translations import initial_provenance, provenance_path, write_provenance
+from nmt.io.files import is_replaceable, write_json
 from nmt.settings.base import read_settings
 from nmt.settings.decoding import Average, ComputeOptions, Decoding
 from nmt.settings.training import ModelRun
@@ -38,6 +38,12 @@ def _prepare_arithmetic(folders: Sequence[Path]) -> None:
     """Let this process compute in portable arithmetic if a model in one of these folders was trained in it."""
     for folder in folders:
         prepare_arithmetic(read_settings(ModelRun, folder / SETTINGS).training)
+
+
+def _check_has_folder(output: Path, neighbour: str) -> None:
+    """Raise a UserError if an output is a pipe, a device or standard output, beside which nothing can be written."""
+    if not is_replaceable(output):
+        raise UserError(f"{output}: expected a file; {neighbour} is written beside it")
 
 
 @click.command()
@@ -74,6 +80,7 @@ def decode(
         raise UserError(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
+    _check_has_folder(output, provenance_path(output).name)
 
     _prepare_arithmetic(model_paths)
     from nmt.backend.device import device_name
@@ -180,6 +187,10 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
+    _check_has_folder(output, "a record of the finished lists")
+    for path in (source, n_best_lists):
+        if not path.is_file():
+            raise UserError(f"{path}: expected a file, because it is read several times")
     _prepare_arithmetic(model_paths)
     from nmt.decoding import rescoring
 

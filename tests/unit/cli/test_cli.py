@@ -1,5 +1,6 @@
 """The command line: its help, its environment, and its check that no output is an input or another output."""
 
+import os
 import re
 import signal
 import sys
@@ -11,6 +12,7 @@ from nmt.cli import commands, main
 from nmt.errors import UserError
 from nmt.settings.text import describe_unknown_language
 from tests.running import ROOT, list_subcommands, nmt, run_python
+from tests.training_settings import decoding
 
 
 def read_help(*words: str) -> str:
@@ -72,6 +74,26 @@ def test_output_over_input_is_refused(tmp_path, monkeypatch, line):
     result = CliRunner().invoke(commands, line.split())
     assert isinstance(result.exception, UserError) and "name a different file" in str(result.exception)
     assert all((tmp_path / name).read_text() == name for name in ("source", "lists", "reference"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"test-set decode --model model --source source --settings {decoding().model_dump_json()} "
+        "--output /dev/stdout",
+        f"{RESCORE}/dev/null --output-lists new",
+        f"{RESCORE}best".replace(" lists", " pipe"),
+        f"{RESCORE}best".replace(" source", " pipe"),
+    ],
+)
+def test_pipe_or_device_in_place_of_file_is_refused(tmp_path, monkeypatch, line):
+    """Where a file is read twice, or another file is written beside it."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    for name in ("source", "lists"):
+        (tmp_path / name).touch()
+    result = CliRunner().invoke(commands, line.split())
+    assert isinstance(result.exception, UserError) and ": expected a file" in str(result.exception)
 
 
 @pytest.mark.parametrize(
