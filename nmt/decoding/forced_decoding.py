@@ -165,7 +165,7 @@ def to_word_scores(
     if len(starts):
         starts[0] = 0
     word_log_probs = np.add.reduceat(scores, starts)
-    if attention is None or not source_starts:
+    if attention is None:
         return WordScores(word_log_probs, attention)
 
     # 3. means over the units of a target word, sums over the units of a source word

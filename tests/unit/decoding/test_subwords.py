@@ -1,6 +1,7 @@
 """Models of subword units: what they read and write is told in words."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -74,6 +75,14 @@ def test_scores_of_units_add_up_to_those_of_words(model, row):
         ]
         np.testing.assert_allclose(scores.attention, expected, rtol=1e-4)
         np.testing.assert_allclose(scores.attention.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_attention_to_a_source_without_words(model):
+    """If the model does not read the end symbol of the source, either, it has a row for each word and no column."""
+    architecture = model.run.architecture.model_copy(update={"source_eos": False})
+    model = replace(model, run=model.run.model_copy(update={"architecture": architecture}))
+    (scores,) = score_translations([model], [([], ["ab", "cab"])], 1)
+    assert scores.attention is None or scores.attention.shape == (3, 0)
 
 
 def test_files_are_of_words(model, tmp_path):
