@@ -28,9 +28,10 @@ _FORMATS: tuple[tuple[re.Pattern[bytes], Callable[[Any], Any]], ...] = (
     (re.compile(rb"\x1f\x8b\x08"), gzip.open),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
     (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
-    (re.compile(rb"\x28\xb5\x2f\xfd"), zstd.ZstdFile),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), zstd.ZstdFile),
 )
-"""First bytes of compressed files, each with the function that opens such a file."""
+"""First bytes of compressed files, each with the function that opens such a file. pzstd begins a file with a skippable
+frame."""
 
 _BUFFER_BYTES = 1 << 17
 

@@ -122,6 +122,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.compress,
     "xz": lzma.compress,
     "zstd": zstd.compress,
+    "pzstd": lambda data: b"\x50\x2a\x4d\x18\x04\0\0\0size" + zstd.compress(data),
 }
 
 
