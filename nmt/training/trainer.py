@@ -380,8 +380,8 @@ class Trainer:
         self._record({"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds})
         raise PermanentError(
             f"{self.state_folder}: up to update {update}, {nonfinite_updates} gradients were not finite; the last "
-            f"checkpoint is from before them. Lower training.learning_rate, check the data, or continue as the authors "
-            f"did with training.not_finite: groundhog"
+            f"checkpoint is from before them. Lower training.learning_rate, check the data, or train from the start as "
+            f"the authors did, with training.not_finite: groundhog"
         )
 
     def check_before_writing(self) -> None:
