@@ -335,7 +335,7 @@ class Trainer:
         """
         if self.counters.log_window.updates:
             self._log_updates()
-        if self.counters.update % self.settings.validate_every != 0:
+        if self.counters.update % self.settings.validate_every != 0 or self.counters.best_score is None:
             self._validate()
         self._add_elapsed_time()
 

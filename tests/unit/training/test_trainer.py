@@ -436,6 +436,14 @@ def test_export_model(text, tmp_path):
     assert len(loaded.source_vocabulary) == len(VOCABULARIES[0])
 
 
+def test_model_without_updates(text, tmp_path):
+    """It keeps its initial weights, whose score is its history."""
+    trainer = train(model_run(updates=0), text, tmp_path / "state")
+    summary = export(trainer, tmp_path / "model")
+    (line,) = history_lines(trainer)
+    assert (summary["updates"], line["update"], line["dev_nll"]) == (0, 0, summary["dev_nll"])
+
+
 def test_vocabulary_replaced_during_training(text, tmp_path, monkeypatch):
     """The model has the vocabulary with which it was trained."""
     vocabulary_file = shutil.copy(text.folder.with_name("source.tsv"), tmp_path)
