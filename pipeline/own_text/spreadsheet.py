@@ -29,6 +29,8 @@ def is_spreadsheet(path: Path, columns: int) -> bool:
     all_cells_are_quoted = True
     try:
         for cells, text in _parse_rows(path):
+            if not any(cells):
+                continue
             # a tab at the end of a line opens an empty cell
             row = cells if any(cells[columns:]) else cells[:columns]
             # a spreadsheet doubles a quote in a cell, so it would not write the line `5" disk`

@@ -27,9 +27,9 @@ def test_quotes_of_a_spreadsheet_are_removed(tmp_path, quoting, file_count):
         files = {f"text.{code}": [(pair[side],) for pair in pairs] for side, code in enumerate(("en", "fr"))}
     for name, rows in files.items():
         with (tmp_path / name).open("w", newline="") as file:
-            csv.writer(file, "excel-tab", quoting=quoting).writerows(rows)
+            csv.writer(file, "excel-tab", quoting=quoting).writerows([*rows, ()])
     text = ParallelText(*(tmp_path / name for name in files))
-    assert list(text.read_pairs()) == [*pairs[:-1], ("One cell", "Une cellule")]
+    assert list(text.read_pairs()) == [*pairs[:-1], ("One cell", "Une cellule"), ("", "")]
 
 
 @pytest.mark.parametrize(
