@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from nmt.io.files import write_json
 from pipeline.config.experiment import get_final_stage, list_shards
+from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.layers import find_layers, load_config
 from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, scheduled, snakemake
@@ -99,7 +101,7 @@ class Plan:
 
 
 def stand_ins(other: Path, experiment: Path) -> None:
-    """Empty files for the prepared text of another experiment."""
+    """Files for the prepared text of another experiment: empty, but with the settings that are compared."""
     config = load_config(find_layers(experiment))
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
@@ -110,6 +112,8 @@ def stand_ins(other: Path, experiment: Path) -> None:
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)
         (other / file).touch()
+    for split in ("train", "dev"):
+        write_json(other / f"data/binary/{split}/meta.json", {"settings": get_bitext_settings(config, split)})
 
 
 def lay_out(folder: Path, asked: Asked) -> Path:
