@@ -216,13 +216,7 @@ def prepare_shard(
     """
     cleaner = Cleaner(Cleaning.model_validate(settings["cleaning"]))
     stage_counts = StageCounts()
-    tokenize_source: Callable[[str], str] = str  # text that consists of tokens stays as it is
-    tokenize_target: Callable[[str], str] = str
-    if settings["tokenization"] is not None:
-        tokenization = Tokenization.model_validate(settings["tokenization"])
-        tokenize_source = Tokenizer(settings["languages"]["source"], tokenization)
-        tokenize_target = Tokenizer(settings["languages"]["target"], tokenization)
-
+    tokenize_source, tokenize_target = (_make_tokenizer(settings, side) for side in SIDES)
     with (
         Progress.over_files(raw, f"prepare {raw[0]}") as progress,
         write_lines(tokens[0]) as source_writer,
@@ -241,12 +235,20 @@ def prepare_shard(
     )
 
 
-def prepare_monolingual_shard(
-    raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
-) -> None:
-    """Clean and tokenize a shard of text in one language. Lines that are too long become empty."""
-    cleaner = Cleaner(cleaning)
-    tokenize = Tokenizer(language, tokenization)
+def _make_tokenizer(settings: Mapping[str, Any], side: str) -> Callable[[str], str]:
+    """Return a function that tokenizes a line of one side; text that consists of tokens stays as it is."""
+    if settings["tokenization"] is None:
+        return str
+    return Tokenizer(settings["languages"][side], Tokenization.model_validate(settings["tokenization"]))
+
+
+def prepare_monolingual_shard(raw: Path, settings: Mapping[str, Any], tokens: Path) -> None:
+    """Clean and tokenize a shard of text in the target language. Lines that are too long become empty.
+
+    settings: as for `prepare_shard`.
+    """
+    cleaner = Cleaner(Cleaning.model_validate(settings["cleaning"]))
+    tokenize = _make_tokenizer(settings, "target")
     with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
         for line in read_lines(raw, progress, errors="surrogateescape"):
             # the cleaner expects pairs: the line with itself

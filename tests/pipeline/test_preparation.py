@@ -18,6 +18,7 @@ from pipeline.preparation import (
     HeldOutSentences,
     count_overlap,
     matching_key,
+    prepare_monolingual_shard,
     prepare_shard,
     read_word_counts,
 )
@@ -77,6 +78,18 @@ def test_prepare_a_shard(tmp_path):
 def test_tokens_stay_as_they_are(tmp_path):
     pairs, _ = prepare_text(tmp_path, b"don't  &quot; a.b\n", b"l'un\n", tokenized=True)
     assert pairs == [("don't  &quot; a.b", "l'un")]
+
+
+@pytest.mark.parametrize(("tokenization", "tokens"), [({}, "L&apos; un"), (None, "L'un")])
+def test_text_of_one_language(tmp_path, tokenization, tokens):
+    (tmp_path / "raw").write_text("L'un\ntrop long\n", encoding="utf-8")
+    settings = {
+        "languages": {"source": "en", "target": "fr"},
+        "cleaning": {"max_words": 1},
+        "tokenization": tokenization,
+    }
+    prepare_monolingual_shard(tmp_path / "raw", settings, tmp_path / "tokens")
+    assert list(read_lines(tmp_path / "tokens")) == [tokens, ""]
 
 
 LIMITS = Cleaning(max_words=4, max_ratio=2.0)

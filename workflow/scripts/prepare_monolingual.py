@@ -3,15 +3,6 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.settings.text import Tokenization
-    from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_monolingual_shard
 
-    settings = snakemake.params.settings
-    prepare_monolingual_shard(
-        raw=inputs.target,
-        language=settings["languages"]["target"],
-        cleaning=Cleaning.model_validate(settings["cleaning"]),
-        tokenization=Tokenization.model_validate(settings["tokenization"]),
-        tokens=outputs.target,
-    )
+    prepare_monolingual_shard(inputs.target, snakemake.params.settings, outputs.target)
