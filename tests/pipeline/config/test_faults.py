@@ -83,6 +83,10 @@ FAULTS = [
     (RESCORED.replace("ENTRY", "n_best_list: two, members: [two]"), "rescored.own.members"),
     ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
     ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
+    (
+        "{moses: {enabled: true, lm_corpora: [x]}, corpora: {x: {grammar: {split: train, pairs: 2}}}}",
+        "moses.lm_corpora",
+    ),
     ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
     # YAML
     ("seed: 1\nuse: [\n", "line 3, column 1"),
