@@ -51,6 +51,9 @@ EXPERIMENTS = sorted(file.parent.name for file in (ROOT / "experiments").glob("*
 PLANS = {
     "paper": Asked(),
     **{name: Asked(name) for name in EXPERIMENTS},
+    "ablations-europarl": Asked(
+        "ablations-europarl", pairs=("moses={enabled: true, lm_corpora: [europarl-v7]}",)
+    ),
     **{f"{name}/moses": Asked(name, "moses.yaml") for name in ("multi30k", "overnight", "sutskever2014")},
     "cho2014b/moses": Asked("cho2014b-demo", "moses.yaml"),
     "paper/seeds": Asked(pairs=("seed=7", "seeds=[1,2]", FEW_SHARDS)),

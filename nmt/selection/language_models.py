@@ -39,24 +39,27 @@ full, both processes could wait for each other."""
 # --- text of the models -----------------------------------------------------------------------------------------------
 
 
-def read_nonempty_lines(files: Iterable[Path], max_words: int | None) -> Iterator[str]:
-    """Yield the non-empty lines of files, until they have `max_words` words (None: all lines).
+def read_nonempty_lines(text: Mapping[str, Sequence[Path]], max_words: int | None = None) -> Iterator[str]:
+    """Yield the non-empty lines of corpora, until they have `max_words` words (None: all lines).
 
-    Lines are not cut: the last one may exceed the limit.
+    Lines are not cut: the last one may exceed the limit. Their order does not depend on the number of shards.
+
+    text: for each corpus, the token files of one side of all its shards, in order.
     """
     word_count = 0
-    for path in files:
-        for line in read_lines(path):
-            if max_words is not None and word_count >= max_words:
-                return
+    for name, shards in text.items():
+        for line in merge_shards(name, [read_lines(path) for path in shards]):
             if line:
                 yield line
-                word_count += len(line.split())
+                if max_words is not None:
+                    word_count += len(line.split())
+                    if word_count >= max_words:
+                        return
 
 
 def count_nonempty_lines(paths: Sequence[Path]) -> int:
     """Return the number of lines with words in files."""
-    return sum(1 for _ in read_nonempty_lines(paths, max_words=None))
+    return sum(1 for path in paths for line in read_lines(path) if line)
 
 
 def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, target: Path) -> int:
@@ -104,7 +107,7 @@ def train_language_model(
     memory_mb: int,
     programs: Path,
     vocabulary: Sequence[str] | None = None,
-    extra_files: Sequence[Path] = (),
+    extra_text: Mapping[str, Sequence[Path]] | None = None,
     max_extra_words: int | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs, and write it in KenLM's binary format.
@@ -118,8 +121,8 @@ def train_language_model(
         memory_mb: memory limit of lmplz in megabytes. build_binary uses as much as the model has bytes.
         programs: folder of lmplz and build_binary.
         vocabulary: the words that the model knows; None: all words of its text.
-        extra_files: token files that follow the text.
-        max_extra_words: number of words of `extra_files` that are used; None: all.
+        extra_text: text that follows, in the same form.
+        max_extra_words: number of words of `extra_text` that are used; None: all.
     """
     lmplz = _find_program("lmplz", programs)
     build_binary = _find_program("build_binary", programs)
@@ -138,11 +141,7 @@ def train_language_model(
 
         # 2. the text, in an order that does not depend on the shards: lmplz numbers words as they come, and adds up
         # probabilities in the order of these numbers
-        corpora = []
-        for name, paths in text.items():
-            corpora.append(merge_shards(name, [read_lines(path) for path in paths]))
-        nonempty_lines = filter(None, chain.from_iterable(corpora))
-        lines = chain(nonempty_lines, read_nonempty_lines(extra_files, max_extra_words))
+        lines = chain(read_nonempty_lines(text), read_nonempty_lines(extra_text or {}, max_extra_words))
         first_line = next(lines, None)
         if first_line is None:
             raise UserError(f"{output}: no words in its text; give token files with text")

@@ -140,6 +140,7 @@ def test_data_from_is_read_and_never_written(plans):
         assert all(f"{other}/data/binary/train/meta.json" in job for job in plan.jobs("train"))
         assert all(f"--shared-store {other}/store " in line for line in plan.lines("nmt train "))
         assert not plan.jobs("binarize") and not plan.jobs("prepare")
+    assert "../europarl/data/tokens/europarl-v7/0.fr.zst" in plan.inputs("moses/language_model.binary")
 
 
 @pytest.mark.parametrize(

@@ -101,15 +101,19 @@ if CONFIG.moses.enabled:
         script:
             "../scripts/moses_phrases.py"
 
+    def get_text_folder(corpus):
+        """Return the folder of a corpus' prepared text: this experiment's, unless the models' text is from another one."""
+        return "data" if corpus in MONOLINGUAL_CORPORA else DATA
+
     rule moses_language_model:
         """Train the language model on the target side and, if the settings name some, on monolingual text."""
         input:
             text=[f"moses/train.{TARGET}"],
-            extra_text=[
-                *CONFIG.moses.lm_text,
-                *expand(
-                    f"data/tokens/{{shard}}.{TARGET}.zst", shard=paths.list_shards(CONFIG.moses.lm_corpora)
-                ),
+            extra_files=CONFIG.moses.lm_text,
+            extra_shards=[
+                f"{get_text_folder(corpus)}/tokens/{shard}.{TARGET}.zst"
+                for corpus in CONFIG.moses.lm_corpora
+                for shard in paths.list_shards([corpus])
             ],
             programs=KENLM_BUILD,
         output:

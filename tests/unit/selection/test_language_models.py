@@ -69,13 +69,22 @@ def test_sample_does_not_depend_on_shards(tmp_path):
     assert all(source and target for source, target in samples[0])
 
 
-def test_extra_files_end_with_the_last_word_asked_for(tmp_path):
-    """A line is used whole."""
-    files = [write_text(tmp_path / name, ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
-    line_counts = {1: 1, 2: 1, 3: 2, 4: 3, 99: 4, None: 4}
-    for max_words, line_count in line_counts.items():
-        lines = [*read_nonempty_lines(files, max_words)]
-        assert lines == ["m1 m2", "m3", "n1 n2", "n3"][:line_count]
+def test_extra_text_ends_with_the_last_word_asked_for(tmp_path):
+    """A line is used whole, and the number of shards does not matter."""
+    lines = ["", *(f"{number} b" for number in range(2 * BLOCK_LINES))]
+    shards = [
+        write_text(tmp_path / "0", lines[:BLOCK_LINES] + lines[2 * BLOCK_LINES :]),
+        write_text(tmp_path / "1", lines[BLOCK_LINES : 2 * BLOCK_LINES]),
+    ]
+    text = {"m": [write_text(tmp_path / "m", ["a"])], "n": shards}
+    expected_lines = ["a", *lines[1:]]
+    for max_words, line_count in {
+        1: 1,
+        2: 2,
+        2 * BLOCK_LINES + 2: BLOCK_LINES + 2,
+        None: 2 * BLOCK_LINES + 1,
+    }.items():
+        assert [*read_nonempty_lines(text, max_words)] == expected_lines[:line_count]
 
 
 def test_models_know_their_vocabulary(tmp_path):
