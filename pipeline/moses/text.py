@@ -55,8 +55,9 @@ def write_text(
                     sentence = " ".join(side_words)
                     reserved_character = RESERVED.search(sentence)
                     if reserved_character:
-                        remedy = "which Moses takes for its own notation; set `tokenization.escape: true`"
-                        raise UserError(f"{location}: holds {reserved_character[0]!r}, {remedy}")
+                        remedy = "escape it in the tokenized text (| as &#124;, < as &lt;, [ as &#91;)"
+                        problem = f"{reserved_character[0]!r}, which Moses takes for its own notation"
+                        raise UserError(f"{location}: holds {problem}; {remedy}")
                     writer.write(sentence)
                 written_count += 1
     return written_count, long_count
