@@ -107,7 +107,6 @@ if problems:
 # --- what follows from the settings -----------------------------------------------------------------------------------
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
-TEST = CONFIG.use.test[0]
 
 # The runs and systems of the experiment.
 plan = Plan(CONFIG, SETS)
@@ -119,7 +118,15 @@ FOLDER, DATA = paths.folder, paths.data
 # If only some of the text is missing, Snakemake names the files.
 test_file = paths.set_file("test", SOURCE)
 if CONFIG.data_from and not Path(test_file).exists():
-    remedy = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
+    other_folder = Path(CONFIG.data_from)
+    try:
+        other_data_from = load_config(find_layers(other_folder)).data_from
+    except UserError as error:
+        exit_with_errors([f"data_from: {problem}" for problem in error.args])
+    command = f".venv/bin/snakemake --cores 2 --directory {shlex.quote(str(other_folder.resolve()))} data"
+    remedy = f"run that experiment first ({command})"
+    if other_data_from:
+        remedy = f"that experiment uses the text of {other_data_from}: name this folder"
     exit_with_errors([f"data_from: no {test_file}: {remedy}"])
 
 RESULTS = ReplicationPackage(Path("results"))

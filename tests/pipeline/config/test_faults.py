@@ -168,9 +168,16 @@ def test_missing_files_are_named(tmp_path):
 
 
 def test_missing_data_from_is_named(tmp_path):
-    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../nowhere\n", encoding="utf-8")
-    result = snakemake(tmp_path, "-n")
-    assert result.returncode == 2 and "error: data_from: no ../nowhere/data/tokens/" in result.stdout
+    """If the other experiment uses the text of a third one, running it would not help."""
+    own = tmp_path / "own"
+    for name, data_from in (("own", "../other"), ("other", "../third"), ("third", "null")):
+        (tmp_path / name).mkdir()
+        text = f"{EXTENDS_PAPER}data_from: {data_from}\n"
+        (tmp_path / name / "config.yaml").write_text(text, encoding="utf-8")
+    for data_from, remedy in (("../other", "../third"), ("../third", f" --directory {tmp_path}/third data")):
+        result = snakemake(own, "-n", "--config", f"data_from={data_from}")
+        assert result.returncode == 2 and f"error: data_from: no {data_from}/data/tokens/" in result.stdout
+        assert remedy in result.stdout
 
 
 @pytest.mark.parametrize(("text", "value"), [("1e-6", 1e-6), ("010", 10), ("yes", "yes"), ("1:30", "1:30")])
