@@ -114,15 +114,13 @@ def load_model(
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
 
-    # 2. build the model without memory for its weights, since damaged settings may ask for any size; then give it the
-    # weights of the file
+    # 2. copy the weights to the device. Build the model without memory for its weights, since damaged settings may ask
+    # for any size; then give it those of the file.
+    network_weights = {name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()}
     try:
         with torch.device("meta"):
             vocabulary_sizes = len(source_vocabulary), len(target_vocabulary)
             network = build_model(run.model_type, run.architecture, vocabulary_sizes)
-        network_weights = {
-            name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
-        }
         network.load_state_dict(network_weights, assign=True)
     except RuntimeError:  # weights of other names or shapes, or sizes beyond torch's integers
         raise UserError(

@@ -60,6 +60,14 @@ def test_wrong_sizes_are_refused(folder, units):
     (folder / SETTINGS).write_text(settings_text, encoding="utf-8")
 
 
+def test_little_gpu_memory_is_not_taken_for_wrong_weights(folder, monkeypatch):
+    def fail(*_: object, **options: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(torch.Tensor, "to", fail)
+    assert "translate: out of memory: " in said("translate", "--model", folder, folder / "text.en")
+
+
 @pytest.mark.parametrize(
     "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zeros"]
 )
