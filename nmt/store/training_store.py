@@ -15,12 +15,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import copy_file, read_json, write_json
+from nmt.io.files import copy_file, format_json, read_json, write_json
 from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
     FINAL_STATE,
     HISTORY,
+    MODEL_CARD,
     SETTINGS,
     SOURCE_VOCABULARY,
     SUMMARY,
@@ -126,9 +127,15 @@ def copy_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
     Returns:
         The summary.
     """
+    # 1. remove the card of a different model, but not a card of this one, since a person may have edited it
+    summary: dict[str, Any] = read_json(stored_model / SUMMARY) | run.summary_fields()
+    old_summary = output / SUMMARY
+    if old_summary.is_file() and old_summary.read_bytes() != format_json(summary).encode():
+        (output / MODEL_CARD).unlink(missing_ok=True)
+
+    # 2. copy the files
     for name in COPIED_FILES:
         copy_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
-    summary: dict[str, Any] = read_json(stored_model / SUMMARY) | run.summary_fields()
     write_json(output / SUMMARY, summary)
     return summary

@@ -65,6 +65,14 @@ def test_copied_model_is_not_the_stored_one(tmp_path):
         (stored / name).write_text('{"model": "former"}', encoding="utf-8")
     summary = copy_model(stored, output, model_run())
     assert summary["model"] == model_run().model != "former"
+    (output / "README.md").write_text("edited", encoding="utf-8")
     for name in COPIED_FILES:
         (output / name).write_text("edited", encoding="utf-8")
         assert "former" in (stored / name).read_text(encoding="utf-8")
+
+    # the card stays if the same model is copied again, but not if a different one is
+    copy_model(stored, output, model_run())
+    assert (output / "README.md").exists()
+    (stored / "summary.json").write_text('{"updates": 3}', encoding="utf-8")
+    copy_model(stored, output, model_run())
+    assert not (output / "README.md").exists()
