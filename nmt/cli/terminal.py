@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import printable
+from nmt.errors import UserError, printable
 from nmt.io.messages import print_warning
 
 if TYPE_CHECKING:
@@ -55,9 +55,13 @@ def open_output(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     from nmt.io.files import is_replaceable
     from nmt.io.text_files import LineWriter, write_lines
 
+    if output is None and sys.stdout is None:
+        raise UserError("standard output: closed; name a file with --output")
     is_stream = output is None or not is_replaceable(output)
-    standard_output = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
-    with write_lines(output) if output else standard_output as file:
+    lines = (
+        write_lines(output) if output else nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
+    )
+    with lines as file:
 
         def write(texts: Iterable[str]) -> None:
             for text in texts:
@@ -94,7 +98,7 @@ def show_progress(
 
 def is_typed(input: Path) -> bool:
     """Return whether a person types the input, and waits for the answer to each line."""
-    return str(input) == "-" and sys.stdin.isatty()
+    return str(input) == "-" and bool(sys.stdin and sys.stdin.isatty())
 
 
 def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words: int) -> None:

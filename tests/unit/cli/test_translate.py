@@ -154,6 +154,16 @@ def test_translate_keeps_redirected_input(model, tmp_path):
     assert (tmp_path / "text.en").read_text() == "w3 w4\n"
 
 
+def test_closed_standard_streams(model, tmp_path):
+    (tmp_path / "text.en").write_text("w3 w4\n")
+    line = "$0 -m nmt translate --model $1 $2"
+    assert_refused(run_bash(f"{line} >&-", model, tmp_path / "text.en"))
+    assert_refused(run_bash("$0 -m nmt translate --model $1 <&-", model))
+    result = run_bash(f"{line} --output $2.fr >&-", model, tmp_path / "text.en")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "text.en.fr").read_text().count("\n") == 1
+
+
 def test_unknown_words_are_counted_and_named(model, tmp_path):
     source, target = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text("w3 Kat kat W4\nw5 kat\n", encoding="utf-8")
