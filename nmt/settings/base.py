@@ -104,18 +104,21 @@ def describe_differences(
 ) -> str:
     """Return a text that names the keys that have changed, or "" if none has. Keys in `ignore` do not count.
 
-    Example: "data.train was replaced, training.rho was 0.95 and is now 0.9".
+    Example: "data.train was replaced, training.rho was 0.95 and is now 0.9, training.order was 'seed' and is now not
+    set". A key that is not set has its default.
     """
     descriptions = []
     for key in sorted(old_settings.keys() | new_settings.keys()):
-        old_value, new_value = old_settings.get(key), new_settings.get(key)
-        if key in ignore or old_value == new_value:
+        if key in ignore or old_settings.get(key) == new_settings.get(key):
             continue
+        old_value, new_value = (
+            repr(settings[key]) if key in settings else "not set" for settings in (old_settings, new_settings)
+        )
         # two checksums: their digits would tell a reader nothing
-        if SHA256.fullmatch(str(old_value)) and SHA256.fullmatch(str(new_value)):
+        if SHA256.fullmatch(old_value.strip("'")) and SHA256.fullmatch(new_value.strip("'")):
             descriptions.append(f"{key} was replaced")
         else:
-            descriptions.append(f"{key} was {old_value!r} and is now {new_value!r}")
+            descriptions.append(f"{key} was {old_value} and is now {new_value}")
     return ", ".join(descriptions)
 
 

@@ -62,7 +62,8 @@ def test_model_with_other_settings_of_the_text_is_named(tmp_path, key):
     assert not list(job_settings.find_other_text(paper(tmp_path, **{key: value})))
     config = paper(tmp_path, **{key: value}, tokenization={"normalization": "punctuation"})
     (problem,) = job_settings.find_other_text(config)
-    assert str(folder) in problem and "tokenization.normalization" in problem
+    assert str(folder) in problem
+    assert "tokenization.normalization was not set and is now 'punctuation'" in problem
 
 
 def test_other_text_of_data_from_is_named(tmp_path):
