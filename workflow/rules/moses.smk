@@ -42,6 +42,11 @@ if CONFIG.moses.enabled:
         "time_limit_key": "moses_hours",
     }
 
+    # Folders of the text of `lm_corpora`. With `data_from`, text of the models is in the folder of another experiment.
+    LM_FOLDERS = {
+        corpus: "data" if corpus in MONOLINGUAL_CORPORA else DATA for corpus in CONFIG.moses.lm_corpora
+    }
+
     PHRASE_TABLE, REORDERING_TABLE = "moses/phrase-table.gz", "moses/reordering-table.gz"
     MOSES_TABLES = [PHRASE_TABLE, REORDERING_TABLE]
 
@@ -101,18 +106,14 @@ if CONFIG.moses.enabled:
         script:
             "../scripts/moses_phrases.py"
 
-    def get_text_folder(corpus):
-        """Return the folder of a corpus' prepared text: this experiment's, unless the models' text is from another one."""
-        return "data" if corpus in MONOLINGUAL_CORPORA else DATA
-
     rule moses_language_model:
         """Train the language model on the target side and, if the settings name some, on monolingual text."""
         input:
             text=[f"moses/train.{TARGET}"],
             extra_files=CONFIG.moses.lm_text,
             extra_shards=[
-                f"{get_text_folder(corpus)}/tokens/{shard}.{TARGET}.zst"
-                for corpus in CONFIG.moses.lm_corpora
+                f"{folder}/tokens/{shard}.{TARGET}.zst"
+                for corpus, folder in LM_FOLDERS.items()
                 for shard in paths.list_shards([corpus])
             ],
             programs=KENLM_BUILD,
