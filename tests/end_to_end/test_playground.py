@@ -175,9 +175,10 @@ def assert_same_translations(
                 np.testing.assert_allclose(rows, translation.attention, atol=1e-4)
 
 
-def test_page_with_8_bits(
+def test_page_with_8_bits_of_models_of_tokenized_text(
     driver: webdriver.Chrome, folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
 ) -> None:
+    text = text.model_copy(update={"tokenized": True})
     output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
     assert write_playground(folders, text, *sides, 8, 1, "T", output) is None
     rounded = [tmp_path / folder.name for folder in folders]
@@ -246,7 +247,7 @@ PIECES = [
     *"abé ÉñΩж文कि019.,;:!?'\"’“«»()[]<>|&@#$€%*-/`",
     *("  ", "...", "''", "l'", "d'", "'s", "Mr.", "No. 5", "U.S.", "e.g. "),
     *("\u00a0", "5,300", "@-@", "&apos;", "🙂", "½", "\u0301", "\x07", "\x85"),
-    *("[UNK]", "e\u0301", "a\u00adb", "ه\u200cا", "x\u200c", "ก\u200bก", "\u200b", "…", "`", "‑", "้"),
+    *("[UNK]", "Ꙗ", "e\u0301", "a\u00adb", "ه\u200cا", "x\u200c", "ก\u200bก", "\u200b", "…", "`", "‑", "้"),
     *(
         "x\x92y",
         "\ufeff",

@@ -15,8 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from nmt.data.tokenization import RawText
+from nmt.data.tokenization import TextCodec
 from nmt.data.vocabulary import SPECIALS, Vocabulary
+from nmt.decoding.translator import choose_text_codecs
 from nmt.evaluation.translations import split_words
 from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
@@ -119,7 +120,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
         weight_bytes += rounded_weights
 
     # what the scripts read
-    raw_text = RawText(text.languages.source, text.tokenization)
+    source_codec, _ = choose_text_codecs(text, tokenized=False)
     values = {
         "languages": text.languages.model_dump(),
         "tokenization": dict(text.tokenization),
@@ -133,7 +134,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
         },
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
         # the page joins these to sentences of any length: clause, "and", clause, ...
-        "clauses": list(islice(_find_clauses(test_set, models[0], raw_text), MAX_CLAUSES)),
+        "clauses": list(islice(_find_clauses(test_set, models[0], source_codec), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(*test_set)),
         "and": {
             "source": WORD_FOR_AND.get(text.languages.source),
@@ -193,7 +194,7 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
     return b"".join([byte_planes.tobytes(), *integers]), scales
 
 
-def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, raw_text: RawText) -> Iterator[list[str]]:
+def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, codec: TextCodec) -> Iterator[list[str]]:
     """Yield short test sentences, source and reference, that can be typed and joined.
 
     They end in a full stop and have no unknown words. The page shows their text, and tokenizes it again, so the text
@@ -211,6 +212,6 @@ def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, raw_text: Ra
         # known words, and a text that gives the same tokens
         is_known = all(token in model.source_vocabulary for token in tokens)
         is_known_target = all(token in model.target_vocabulary for token in target_tokens)
-        texts = (raw_text.detokenize(tokens), " ".join(tokens))
-        if is_known and is_known_target and any(raw_text.tokenize(text) == tokens for text in texts):
+        texts = (codec.detokenize(tokens), " ".join(tokens))
+        if is_known and is_known_target and any(codec.tokenize(text) == tokens for text in texts):
             yield [" ".join(tokens), " ".join(target_tokens)]

@@ -34,10 +34,11 @@ class Translator {
     this.vocabulary = data.vocabulary;
     this.ids = new Map(data.vocabulary.source.map((word, index) => [word, index + 2]));
     this.known = { source: new Set(data.vocabulary.source), target: new Set(data.vocabulary.target) };
-    const { languages, tokenization, rules } = data;
-    this.tokenizer = new Tokenizer(languages.source, tokenization, rules);
-    this.sourceText = new Detokenizer(languages.source, tokenization, rules);
-    this.targetText = new Detokenizer(languages.target, tokenization, rules);
+    const { languages, tokenization, tokenized, rules } = data;
+    const detokenizer = (language) => (tokenized ? new TokenText() : new Detokenizer(language, tokenization, rules));
+    this.tokenizer = tokenized ? new TokenText() : new Tokenizer(languages.source, tokenization, rules);
+    this.sourceText = detokenizer(languages.source);
+    this.targetText = detokenizer(languages.target);
   }
 
   word(id) { return id === END_ID ? "</s>" : id === UNKNOWN_ID ? UNKNOWN : this.vocabulary.target[id - 2]; }
@@ -283,7 +284,7 @@ class Playground {
     element("words").replaceChildren(...matches.slice(0, MAX_LISTED).map((known) => {
       const button = make("button", { type: "button", textContent: unescaped(known), lang: element("source").lang });
       button.addEventListener("click", () => {
-        element("source").value = `${element("source").value.trimEnd()} ${unescaped(known)}`.trimStart();
+        element("source").value = `${element("source").value.trimEnd()} ${this.textOf([known])}`.trimStart();
         element("source").dispatchEvent(new Event("input"));
       });
       return button;

@@ -6,7 +6,7 @@ const DELETED = /^\ufeff+|\r+$|[\x00-\x08\x0e-\x1f]/g;
 const UNSAFE = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 const LINE_SEPARATORS = /[\x0b\x0c\r\x85\u2028\u2029]/g;
 const UNKNOWN_WORD = "[UNK]";
-const UNKNOWN_LETTERS = "ꙖꙘꙔꙐ";
+const UNKNOWN_LETTER = "Ꙗ";
 const ESCAPED = [
   ["&", "&amp;"], ["|", "&#124;"], ["<", "&lt;"], [">", "&gt;"], ["'", "&apos;"], ['"', "&quot;"], ["[", "&#91;"],
   ["]", "&#93;"],
@@ -16,6 +16,8 @@ const OLDER = [["|", "&bar;"], ["[", "&bra;"], ["]", "&ket;"]];
 const rule = (pattern, replacement) => [new RegExp(pattern, "gu"), replacement];
 const applyRules = (rules, text) => rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
 const splitWords = (text) => text.split(SPACES).filter(Boolean);
+const repairLine = (line) => line.replace(/\p{Cs}/gu, "\ufffd").replace(DELETED, "").replace(LINE_SEPARATORS, " ");
+const safeTokens = (tokens) => tokens.map((token) => token.replace(UNSAFE, "")).filter(Boolean);
 const unescaped = (text) =>
   [...OLDER, ...ESCAPED.slice(1), ESCAPED[0]].reduce((now, [meant, written]) => now.replaceAll(written, meant), text);
 
@@ -34,6 +36,13 @@ function makeRules(language, { alpha, alnum, number }) {
     commas: [rule(`([^${number}]),`, "$1 , "), rule(`,([^${number}])`, " , $1"), rule(`([${number}]),$`, "$1 , ")],
     apostrophes: { en: english, fr: romance, it: romance }[language] ?? [rule("'", " ' ")],
   };
+}
+
+/** Tokenized text, with spaces between the tokens, in any language. */
+class TokenText {
+  tokens(line) { return splitWords(repairLine(line)); }
+
+  text(tokens) { return safeTokens(tokens).join(" "); }
 }
 
 class Tokenizer {
@@ -83,16 +92,15 @@ class Tokenizer {
 
   /** `[UNK]` is one unknown word: it comes through the rules as a letter. */
   tokens(text) {
+    if (!text.includes(UNKNOWN_WORD)) return this.tokensOfText(text);
     const elides = ["fr", "it"].includes(this.language);
     const line = elides ? text.replace(/(?<=[\p{L}\p{N}_]') (?=\[UNK\])/gu, "") : text;
-    const placeholder = [...UNKNOWN_LETTERS].find((letter) => !line.includes(letter)) ?? UNKNOWN_WORD;
-    const words = this.tokensOfText(line.replaceAll(UNKNOWN_WORD, placeholder));
-    return words.map((word) => word.replaceAll(placeholder, UNKNOWN_WORD));
+    const words = this.tokensOfText(line.replaceAll(UNKNOWN_WORD, UNKNOWN_LETTER));
+    return words.map((word) => word.replaceAll(UNKNOWN_LETTER, UNKNOWN_WORD));
   }
 
   tokensOfText(line) {
-    const repaired = line.replace(/\p{Cs}/gu, "\ufffd").replace(DELETED, "").replace(LINE_SEPARATORS, " ");
-    const [visible, parts] = this.hideParts(this.normalize(repaired));
+    const [visible, parts] = this.hideParts(this.normalize(repairLine(line)));
     let text = splitWords(visible).join(" ");
     const { padded, hyphens, commas, apostrophes } = this.rules;
     text = applyRules([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
@@ -142,7 +150,7 @@ class Detokenizer {
   }
 
   text(allTokens) {
-    const tokens = allTokens.map((token) => token.replace(UNSAFE, "")).filter(Boolean);
+    const tokens = safeTokens(allTokens);
     const leading = CURRENCY_BEHIND.includes(this.language) ? CURRENCY : "¢";
     const symbols = [...leading].filter((symbol) => tokens.includes(symbol)).sort();
     const placeholder = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
@@ -150,7 +158,7 @@ class Detokenizer {
       (placeholder.has(token) && this.isAfterNumber(tokens, place) ? placeholder.get(token) : token));
     let text = ` ${this.glueTokens(words).join(" ")} `.replaceAll(" @-@ ", "-");
     if (this.settings.escape) text = unescaped(text);
-    text = this.joinWords(splitWords(text)).replace(/ {2,}/g, " ").trim();
+    text = this.joinWords(splitWords(text)).replace(/ {2,}/g, " ").replace(/^ | $/g, "");
     return symbols.reduce((now, symbol) => now.replaceAll(placeholder.get(symbol), symbol), text).replace(this.wrongSpace, "");
   }
 
