@@ -5,6 +5,7 @@ Out: settings/: run.json, results.json, captions.
 """
 
 import atexit
+from contextlib import chdir
 
 from nmt.io.files import write_json, write_text
 from nmt.io.messages import WARNING_START, print_warning
@@ -46,10 +47,14 @@ def start_run():
     started_job_lists.append(job_list)
 
 
-def answer_preflight():
-    """Write the forecast and the problems of a dry-run for `nmt preflight`, which has named the file."""
+def answer_preflight(experiment):
+    """Write the forecast and the problems of a dry-run for `nmt preflight`, which has named the file.
+
+    When Python exits, Snakemake has left the folder of the experiment.
+    """
     if workflow.dag is not None:
-        _, forecast, problems = check_run()
+        with chdir(experiment):
+            _, forecast, problems = check_run()
         answer = {"forecast": forecast, "problems": problems}
         Path(os.environ[CHECK_FILE_VARIABLE]).write_text(json.dumps(answer), encoding="utf-8")
 
@@ -66,4 +71,4 @@ if not IS_SUBMITTED_JOB:
 
 # A dry-run does not call `onstart`.
 if CHECK_FILE_VARIABLE in os.environ:
-    atexit.register(answer_preflight)
+    atexit.register(answer_preflight, Path.cwd())

@@ -1,6 +1,7 @@
 """What long work needs is checked before it starts: disk, GPU, the partitions of a cluster."""
 
 import os
+import re
 import sys
 from collections import namedtuple
 
@@ -71,10 +72,18 @@ def test_preflight_checks_partitions(tmp_path, monkeypatch):
         text = text.replace('slurm_partition: ""', f"slurm_partition: {name}", 1)
     (profile / "config.yaml").write_text(text, encoding="utf-8")
 
+    # text of the folder's own, of 10 GB
+    for language in ("en", "fr"):
+        with (tmp_path / f"own.{language}").open("wb") as file:
+            file.truncate(5 * 10**9)
+    corpora = "corpora={own: {source: {file: own.en}, target: {file: own.fr}}}"
+
     command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--profile", str(profile)]
-    for pair in ("use={train: [europarl-v7]}", "mirrors=[/nowhere]"):
+    for pair in ("use={train: [europarl-v7, own]}", corpora, "mirrors=[/nowhere]"):
         command += ["--config", pair]
     output = run(command).stdout
+    (needed_gb,) = re.findall("disk: needs (.+?) GB", output)
+    assert float(needed_gb) > 39
     assert (
         "error: train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours"
         in output
