@@ -6,6 +6,7 @@ from pathlib import Path
 from nmt.store.model_folder import SUMMARY
 from nmt.store.training_store import TrainingStore, finished_model_folder
 from pipeline.config.folder import ExperimentFolder
+from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.schema import Config
 
 META = {
@@ -19,7 +20,8 @@ def prepare_text(config: Config, folder: Path) -> None:
     for part in ("train", "dev"):
         file = ExperimentFolder(config, folder).bitext(part) / "meta.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(META), encoding="utf-8")
+        meta = META | {"settings": get_bitext_settings(config, part)}
+        file.write_text(json.dumps(meta), encoding="utf-8")
 
 
 def state_of(config: Config, folder: Path, run: str) -> Path:

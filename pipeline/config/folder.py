@@ -7,10 +7,11 @@ from pathlib import Path
 
 from nmt.data.meta import data_checksums, read_meta
 from nmt.errors import UserError
-from nmt.settings.base import FlatSettings
+from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import initial_weights_checksum
 from nmt.store.training_store import collect_training_inputs, compute_model_key
+from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 
@@ -89,9 +90,16 @@ class ExperimentFolder:
     # --- trainings in the store ---------------------------------------------------------------------------------
 
     def find_expected_model(self, run_name: str) -> ExpectedModel | None:
-        """Return the model that a run's settings and prepared text should give; None if no text is prepared."""
+        """Return the model that a run's settings and text should give; None if the text is not prepared so far.
+
+        Text that was prepared with different settings does not count.
+        """
         run = collect_runs(self.config)[run_name]
         try:
+            for split in ("train", "dev"):
+                settings = flatten(get_bitext_settings(self.config, split))
+                if describe_differences(flatten(read_meta(self.bitext(split)).settings), settings):
+                    return None
             checksums = data_checksums(
                 read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run))
             )

@@ -88,13 +88,14 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
 
 def find_untrained_runs(job_list: JobList) -> list[str]:
     """Return the runs with a pending job of training, without the runs whose finished model is in a store."""
-    # as long as the text is not prepared, nobody knows whether a stored model was trained on it
-    pending_rules = {job.rule for job in job_list.pending_jobs}
-    if pending_rules & LAST_TEXT_RULES:
-        return job_list.runs_to_train
-
-    states = RunStates(job_list.config, Path())
+    states = read_states(job_list)
     return [run for run in job_list.runs_to_train if states[run].finished_model is None]
+
+
+def read_states(job_list: JobList) -> RunStates:
+    """Return the states of the trainings. Until the text is prepared, nobody knows which stored models belong to it."""
+    pending_rules = {job.rule for job in job_list.pending_jobs}
+    return RunStates(job_list.config, Path(), is_text_prepared=not pending_rules & LAST_TEXT_RULES)
 
 
 # --- forecast ---------------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ def describe_forecast(job_list: JobList) -> list[str]:
     """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
     config = job_list.config
     runs = find_untrained_runs(job_list)
-    states = RunStates(config, Path())
+    states = read_states(job_list)
     lines = []
 
     # 1. hours

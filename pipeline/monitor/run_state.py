@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nmt.store.model_folder import HISTORY
 from nmt.store.training_store import TrainingStore
-from nmt.training.history import RunStatus, read_run_status
+from nmt.training.history import RunStatus, count_planned_updates, read_run_status
 from pipeline.config.folder import ExpectedModel, ExperimentFolder
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
@@ -16,7 +16,7 @@ from pipeline.config.schema import Config
 class RunState:
     """The training of a run with the present settings and text.
 
-    model: the model that the training should give; None if no text is prepared.
+    model: the model that the training should give; None if its text is not prepared.
     folder: the training's folder in the store, with lock and checkpoints; None if the training has not begun.
     finished_model: the folder of the finished model in a store, or None.
     status: how far the training has come, by its history.
@@ -30,10 +30,13 @@ class RunState:
 
 
 class RunStates:
-    """The states of the runs of an experiment, by name. Each is read when it is first asked for."""
+    """The states of the runs of an experiment, by name. Each is read when it is first asked for.
 
-    def __init__(self, config: Config, folder: Path) -> None:
-        self.config = config
+    is_text_prepared: whether the files of the text are those that the trainings will read.
+    """
+
+    def __init__(self, config: Config, folder: Path, is_text_prepared: bool = True) -> None:
+        self.config, self.is_text_prepared = config, is_text_prepared
         self.experiment = ExperimentFolder(config, folder)
         self.runs = collect_runs(config)
         self._states: dict[str, RunState] = {}
@@ -44,21 +47,23 @@ class RunStates:
         return self._states[name]
 
     def _read_state(self, run: Run) -> RunState:
-        """Read the state of a run from the store or, if the store has nothing of it, from the experiment's models."""
+        """Read the state of a run from the store."""
         experiment = self.experiment
-        model = experiment.find_expected_model(run.name)
-        folder, finished_model = None, None
+        training = self.config.models[run.model].training
+        model = experiment.find_expected_model(run.name) if self.is_text_prepared else None
+        folder, finished_model, status = None, None, RunStatus()
         if model:
             store = TrainingStore(experiment.store, experiment.shared_stores)
             finished_model = store.find_model(model.key)
-            # trainings with different ends share the first folder; the second, if it exists, is only for this end
+            # Trainings with different ends share the first folder, unless the training in it has gone on beyond this
+            # end. The second folder, if it exists, is only for this end.
             for state_folder in store.find_state_folders(run.name, model.training_inputs, model.settings):
-                if state_folder.is_dir():
-                    folder = state_folder
-
-        folder_with_history = folder or finished_model or experiment.model(run.name)
-        dev_score = self.config.models[run.model].training.dev_score
-        status = _read_status(folder_with_history / HISTORY, dev_score)
+                progress = _read_status(state_folder / HISTORY, training.dev_score)
+                is_beyond_end = progress.update > count_planned_updates(training, progress.updates_per_epoch)
+                if state_folder.is_dir() and (finished_model or not is_beyond_end):
+                    folder, status = state_folder, progress
+            if finished_model:
+                status = _read_status(finished_model / HISTORY, training.dev_score)
         return RunState(run, model, folder, finished_model, status)
 
 

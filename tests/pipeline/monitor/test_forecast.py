@@ -81,3 +81,23 @@ def test_retries_cover_half_the_rate(train_hours, tmp_path, monkeypatch):
     time_limits = math.ceil(2 * 288_000 / 20_000 / train_hours)
     retries = forecast.count_training_retries(config, runs)
     assert retries == time_limits + config.resources.train_attempts
+
+
+@pytest.mark.parametrize(
+    ("change", "updates"),
+    [
+        ({"training": {"learning_rate": 0.5}}, 288_000),
+        ({"vocabulary": {"words": 400}}, 288_000),
+        ({"models": {BASE: {"training": {"updates": 1000}}}}, 1000),
+    ],
+)
+def test_former_training_is_no_part_of_a_new_one(tmp_path, change, updates):
+    config = paper_config()
+    prepare_text(config, tmp_path)
+    for folder in (finish(config, tmp_path, BASE).parent, tmp_path / "models" / BASE):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_history(folder / "history.jsonl", 1 / 100, 288_000)
+
+    states = RunStates(load_config(find_layers(ROOT, pairs=change)), tmp_path)
+    assert forecast.estimate_training_time(states, BASE).updates == updates
+    assert states[BASE].folder is None  # so `nmt status` does not show it, either
