@@ -28,6 +28,7 @@ def put_wrappers_first() -> None:
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
     os.environ["NMT_SENDER"] = _open_message_pipe()
+    os.environ["SQUEUE_ALL"] = "1"  # squeue also lists jobs in hidden partitions
     # sbatch passes the environment to jobs: a pool of this machine's GPUs would replace those that Slurm grants
     os.environ.pop("NMT_GPUS", None)
 

@@ -30,11 +30,11 @@ class NodeGroup:
 
 
 def query_partitions() -> dict[str, list[NodeGroup]]:
-    """Return the groups of nodes of each partition that sinfo lists; "" is the default partition.
+    """Return the groups of nodes of each partition that sinfo lists, also if it is hidden; "" is the default partition.
 
     If Slurm does not answer, there are no partitions.
     """
-    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %m %G")
+    answer = query_program("sinfo", "--all", "--noheader", "--exact", "--format=%P %l %m %G")
     if answer is None:
         return {}
 

@@ -22,7 +22,7 @@ def find_submitted_trainings(folder: Path) -> dict[str, str]:
     # the second word of a line is the number of the job; a line may be incomplete
     submitted_numbers = {line.split()[1] for line in lines if len(line.split()) == 3}
 
-    answer = query_program("squeue", "--me", "--noheader", "--format=%i|%T|%r|%k")
+    answer = query_program("squeue", "--all", "--me", "--noheader", "--format=%i|%T|%r|%k")
     if answer is None:
         return {}
 

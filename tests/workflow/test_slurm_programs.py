@@ -140,7 +140,7 @@ LOGS = Path("logs with space", "rule_train")
 
 
 def test_wrappers_come_first_on_the_path(monkeypatch):
-    for name in ("PATH", "NMT_SENDER", "NMT_GPUS"):
+    for name in ("PATH", "NMT_SENDER", "NMT_GPUS", "SQUEUE_ALL"):
         monkeypatch.setenv(name, "1")
     put_wrappers_first()
     assert os.environ["PATH"] == f"{PROGRAMS}:1"

@@ -19,9 +19,10 @@ long infinite 1 gpu:2
 
 @pytest.fixture(autouse=True)
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a program `sinfo` that prints the file sinfo.txt: `SINFO`."""
+    """A folder with a program `sinfo` that prints the file sinfo.txt: `SINFO`. All partitions are hidden."""
     (tmp_path / "sinfo.txt").write_text(SINFO, encoding="utf-8")
-    (tmp_path / "sinfo").write_text(f"#!/bin/sh\ncat '{tmp_path}/sinfo.txt'\n", encoding="utf-8")
+    script = f"""#!/bin/sh\n[ "$1" != --all ] || cat '{tmp_path}/sinfo.txt'\n"""
+    (tmp_path / "sinfo").write_text(script, encoding="utf-8")
     (tmp_path / "sinfo").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     return tmp_path

@@ -89,7 +89,8 @@ def test_training_on_another_machine(tmp_path):
 def test_training_in_the_queue(tmp_path, monkeypatch):
     queue = "17|PENDING|Priority|rule_train_wildcards_rnnsearch-50 sent-1.2\n"
     queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3"
-    write(tmp_path / "squeue", f"#!/bin/sh\necho '{queue}'\n")
+    # the partition is hidden
+    write(tmp_path / "squeue", f"""#!/bin/sh\n[ "$1" != --all ] || echo '{queue}'\n""")
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     write(tmp_path / ".snakemake" / "slurm_sent", "a-run 18 1700000000\n")
