@@ -13,7 +13,7 @@ from pipeline.monitor.jobs import Job
 
 UNKNOWN_MEMORY_MB = 1
 """The memory that Slurm reports for a node whose memory is not configured."""
-GPU_TYPE = re.compile(r"\bgpu\b(?::([^:,(]*[^:,(\d][^:,(]*))?")
+GPU_TYPE = re.compile(r"\bgpu\b(?::(?!\d+(?:[,(]|$))([^:,(]+))?")
 """A GPU among the resources of a node: gpu:a100:4(S:0-1) has the type a100, and gpu:4, without a type, the type ""."""
 
 
@@ -71,9 +71,18 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> Iterator[str]:
     """Yield a line for each resource that a job requests and that none of the job's partitions has."""
     resources = job.resources
-    partition = resources.get("slurm_partition", "")
+    partition = str(resources.get("slurm_partition", ""))  # a number if its name is one
 
-    # 1. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
+    # 1. a type of GPU that Snakemake's executor would refuse
+    gpu_model = resources.get("gpu_model", "")
+    if not isinstance(gpu_model, str) or re.search(r"[^a-zA-Z0-9_.]", gpu_model):
+        yield (
+            f"gpu_model: Snakemake cannot request {gpu_model}, which is a number or has characters other than letters,"
+            " digits, _ and . in it: leave it empty, and name a feature of the nodes as `constraint`"
+        )
+        return
+
+    # 2. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
     groups: list[NodeGroup] = []
     for name in partition.split(","):
         if name and node_groups and name not in node_groups:
@@ -83,11 +92,10 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     if not groups:
         return
 
-    # 2. GPUs, and their type
+    # 3. GPUs, and their type
     location = f"partition {partition}" if partition else "the default partition"
     if resources.get("gpu"):
         gpu_types = {gpu_type or "without a type" for group in groups for gpu_type in group.gpu_types}
-        gpu_model = resources.get("gpu_model", "")
         if gpu_model:
             groups = [group for group in groups if gpu_model in group.gpu_types]
         groups = [group for group in groups if group.gpu_types]
@@ -97,7 +105,7 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
             yield f"jobs ask for {request}; {location} has: {known}; change slurm_partition or gpu_model"
             return
 
-    # 3. memory
+    # 4. memory
     memory_mb = max(group.memory_mb for group in groups)
     requested_mb = resources.get("mem_mb", 0)
     if requested_mb > memory_mb and not resources.get("mem_mb_per_cpu"):
@@ -110,7 +118,7 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
             f" than {granted_gb}: {remedy}"
         )
 
-    # 4. time; a quality of service may lift the limits
+    # 5. time; a quality of service may lift the limits
     time_limit = max(group.time_limit for group in groups)
     minutes = resources.get("runtime", 0)
     if not resources.get("qos") and 60 * minutes > time_limit:

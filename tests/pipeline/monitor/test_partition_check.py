@@ -14,6 +14,7 @@ cpu* 12:00:00 64000 (null)
 gpu 2-00:00:00 512000 gpu:a100:4
 gpu 2-00:00:00 1000000 gpu:h200:8(S:0-1),shard:8
 long infinite 1 gpu:2
+2080 2-00:00:00 512000 gpu:3090:8(S:0-1),gpu:a100-80gb:2
 """
 
 
@@ -28,7 +29,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make_job(rule: str, partition: str = "", minutes: int = 0, **resources: object) -> Job:
+def make_job(rule: str, partition: object = "", minutes: int = 0, **resources: object) -> Job:
     resources |= {"slurm_partition": partition, "runtime": minutes}
     log = f"logs/{rule}/a.log"
     return Job(rule, {}, (), log, is_pending=True, is_local=False, resources=resources)
@@ -51,6 +52,8 @@ def training_job(partition: str = "gpu", minutes: int = 2880, **resources: objec
         training_job(mem_mb=2_000_000, mem_mb_per_cpu=8000),
         training_job("long", mem_mb=2_000_000),  # Slurm does not know the memory of this node
         training_job(gpu_model="h200"),
+        make_job("train", 2080, 2880, gpu=1),
+        training_job("2080", gpu_model="3090"),
     ],
 )
 def test_jobs_that_fit_have_no_problems(job):
@@ -60,7 +63,7 @@ def test_jobs_that_fit_have_no_problems(job):
 @pytest.mark.parametrize(
     ("job", "problem"),
     [
-        (make_job("extract", "cpus"), "found 'cpus', .*known: cpu, gpu, long"),
+        (make_job("extract", "cpus"), "found 'cpus', .*known: 2080, cpu, gpu, long"),
         (training_job("cpu"), "jobs ask for a GPU; partition cpu has: none"),
         (training_job(""), "jobs ask for a GPU; the default partition has: none"),
         (training_job(minutes=2881), "train: a job asks for .*set resources.train_hours to 48 "),
@@ -71,6 +74,9 @@ def test_jobs_that_fit_have_no_problems(job):
         ),
         (training_job(gpu_model="h100"), "of type h100; partition gpu has: a100, h200"),
         (training_job("long", gpu_model="h100"), "of type h100; partition long has: without a type"),
+        # Snakemake's executor would refuse these types
+        (training_job("2080", gpu_model="a100-80gb"), "cannot request a100-80gb, .*`constraint`"),
+        (training_job("2080", gpu_model=3090), "cannot request 3090, .*`constraint`"),
     ],
 )
 def test_problem_of_a_job_is_named_once(job, problem):
