@@ -88,8 +88,7 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
         pairs: the number of lines that each side must have; None: any.
 
     Returns:
-        A dictionary: `pairs`; for each side its number of words and its MD5, such as `source_words` and `source_md5`;
-        in `archives` the download record of each archive.
+        A dictionary: `pairs`; for each side its number of words and its MD5, such as `source_words` and `source_md5`.
 
     Raises:
         UserError: the archive or a member is missing, damaged, or not what the arguments say.
@@ -117,14 +116,9 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
 
     # 3. write the counts
     values: dict[str, Any] = {"pairs": line_counts.pop()}
-    records = {}
     for name, text in texts.items():
         values[f"{name}_words"] = text.word_count
         values[f"{name}_md5"] = text.md5
-        record = read_download_record(text.side.archive)
-        if record:
-            records[str(text.side.archive)] = record
-    values["archives"] = records
     write_json(counts, values)
     return values
 
@@ -152,10 +146,11 @@ def _check_text(text: _ExtractedText, pairs: int | None) -> None:
 
 def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
     """Read the texts of an archive. A member that is not at the given path may be in another folder of the archive."""
-    # 1. the archive is the text
+    # 1. the archive is the text, which may be that of both sides
     if texts[0].side.member is None:
-        with _open_archive(archive) as stream:
-            texts[0].write_shards(stream)
+        for text in texts:
+            with _open_archive(archive) as stream:
+                text.write_shards(stream)
         return
 
     # 2. the texts are members of the archive

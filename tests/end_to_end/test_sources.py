@@ -42,7 +42,7 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
     assert [*read_lines(folder / target)] == ["Une phrase.", "Deux fois."]
     raw = json.loads((folder / "data/raw/mini/counts.json").read_text(encoding="utf-8"))
     assert raw["source_md5"] == md5
-    (note,) = raw["archives"].values()
+    note = json.loads((folder / "data/archives/a.tgz.json").read_text(encoding="utf-8"))
     assert note["source"] == str(second)
     assert note["sha256"] == hashlib.sha256(second.read_bytes()).hexdigest()
     # a catalogue that names other sources fetches nothing again

@@ -113,7 +113,6 @@ def test_members_in_any_order(tmp_path, order):
         "target_words": 4,
         "source_md5": md5(ENGLISH),
         "target_md5": md5(FRENCH),
-        "archives": {},
     }
 
 
