@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
+from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines
 from pipeline.config.job_settings import get_preparation_settings
 from pipeline.config.layers import find_layers, load_config
@@ -42,8 +43,12 @@ def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Pa
     corpus_folders = [folder / corpus for corpus in corpora]
     for corpus_folder in corpus_folders:
         if not corpus_folder.is_dir():
-            corpus_folder.mkdir(parents=True)
-            _make_corpus(config, corpus_folder, archives)
+            # renamed when it is complete, since a second call must not find what a failed one has left
+            with temporary_folder(folder, "corpus-") as work_folder:
+                new_folder = work_folder / corpus_folder.name
+                new_folder.mkdir()
+                _make_corpus(config, new_folder, archives)
+                new_folder.rename(corpus_folder)
     return corpus_folders
 
 
@@ -102,11 +107,13 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
         archives_by_name = config.archives | checkout_config.archives
         sides = {}
         for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
-            path = archives_by_name[text.archive].path if text.archive else ""
+            if not text.archive:
+                raise MissingArchiveError("it comes from a file of the author's own")
+            path = archives_by_name[text.archive].path
             # a package from somebody else must not name a file outside of the folder of archives
             is_inside = ".." not in PurePosixPath(path).parts
-            if not (archives and path and is_inside and (archives / path).is_file()):
-                raise MissingArchiveError("give --archives, the folder to which its archive was downloaded")
+            if not (archives and is_inside and (archives / path).is_file()):
+                raise MissingArchiveError(f"give --archives, the folder to which {path} was downloaded")
             sides[side] = Side(archives / path, text.member, [output], text.md5)
         extract_corpus(sides, counts, corpus.pairs)
 
