@@ -175,13 +175,15 @@ def _check_archives(config: Config) -> Problems:
 
 
 def _check_roles(config: Config) -> Problems:
-    """Check the shards of the test corpus and the in-domain text of a selection, and that no corpus has two roles."""
+    """Check the shards of sets and the in-domain text of a selection, and that no corpus has two roles."""
     use, selection = config.use, config.selection
     (test,) = use.test  # the settings require exactly one
 
     # 1. corpora that the settings need
-    if config.corpora[test].shards != 1:
-        yield Problem(("corpora", test, "shards"), "expected 1: the test corpus is read in order")
+    for corpus in [test, *use.dev]:
+        if config.corpora[corpus].shards != 1:
+            text = "expected 1: test and development text is read in order"
+            yield Problem(("corpora", corpus, "shards"), text)
     if selection.enabled and not selection.in_domain:
         yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
 

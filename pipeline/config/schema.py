@@ -108,7 +108,8 @@ class Config(Settings):
     grammar: GrammarSettings
     """The synthetic language of corpora with `grammar`, which the paper's run does not use."""
     cleaning: Cleaning
-    """Limits of training and in-domain text, before tokenization (docs/data.md#cleaning). The paper mentions none."""
+    """Limits of training text, and of in-domain text that is not development text as well, before tokenization
+    (docs/data.md#cleaning). The paper mentions none."""
     tokenization: Tokenization
     """Tokenization by Moses' rules (Sec. 4.1), without lower-casing and stemming."""
     selection: Selection

@@ -1,9 +1,11 @@
 """Text for training and tuning a phrase-based system: plain token files with words on both sides."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
+from nmt.data.shards import merge_shards
 from nmt.errors import UserError
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
@@ -14,15 +16,15 @@ RESERVED = re.compile(r"[|<[]")
 
 
 def write_text(
-    shards: Sequence[SideFiles],
+    text: Mapping[str, Sequence[SideFiles]],
     outputs: SideFiles,
     max_words: int | None = None,
     sentences: int | None = None,
 ) -> tuple[int, int]:
-    """Write the sentence pairs of all shards one after the other, in constant memory.
+    """Write the sentence pairs of all corpora one after the other, in constant memory.
 
     Args:
-        shards: token files of both sides.
+        text: for each corpus, the token files of both sides of all its shards, in order.
         outputs: plain text of source and target, a sentence per line.
         max_words: words of the longest sentence; None keeps all.
         sentences: number of pairs to write, spread evenly over the text; None writes all that are short enough.
@@ -40,11 +42,11 @@ def write_text(
     # to spread `sentences` pairs evenly, the number of all short pairs must be known
     short_total = 0
     if sentences:
-        short_total = sum(is_short(words) for _, words in _read_words(shards, "counting pairs"))
+        short_total = sum(is_short(words) for _, words in _read_words(text, "counting pairs"))
 
     written_count = short_count = long_count = 0
     with write_lines(outputs[0]) as source_writer, write_lines(outputs[1]) as target_writer:
-        for location, words in _read_words(shards, "moses text"):
+        for location, words in _read_words(text, "moses text"):
             if not is_short(words):
                 long_count += 1
                 continue
@@ -63,14 +65,23 @@ def write_text(
     return written_count, long_count
 
 
-def _read_words(shards: Sequence[SideFiles], label: str) -> Iterator[tuple[str, list[list[str]]]]:
+def _read_words(text: Mapping[str, Sequence[SideFiles]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield the location (file and line) and the words of both sides of each pair that has words on both sides."""
-    with Progress.over_files(chain.from_iterable(shards), label) as progress:
-        for source, target in shards:
-            for number, pair in enumerate(read_pairs(source, target, progress), start=1):
-                words = [sentence.split() for sentence in pair]
+    files = chain.from_iterable(chain.from_iterable(text.values()))
+    with Progress.over_files(files, label) as progress:
+        for corpus, shards in text.items():
+            shards_words = [_read_shard_words(*shard, progress) for shard in shards]
+            for location, words in merge_shards(corpus, shards_words):
                 if all(words):
-                    yield f"{source}, line {number}", words
+                    yield location, words
+
+
+def _read_shard_words(
+    source: Path, target: Path, progress: Progress
+) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the location and the words of both sides of each pair of a shard."""
+    for number, pair in enumerate(read_pairs(source, target, progress), start=1):
+        yield f"{source}, line {number}", [sentence.split() for sentence in pair]
 
 
 def is_selected(number: int, count: int, total: int) -> bool:

@@ -38,6 +38,7 @@ FAULTS = [
     ("use: {dev: [newstest2014]}", "use.dev"),
     ("use: {dev: [europarl-v7]}", "use.dev"),
     ("corpora: {newstest2014: {shards: 2}}", "corpora.newstest2014.shards"),
+    ("corpora: {newstest2013: {shards: 2}}", "corpora.newstest2013.shards"),
     ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
     ("archives: {a: {url: 'http://a/b?f=1'}, b: {url: 'http://a/b?f=2'}}", "archives.b.path"),
     ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
