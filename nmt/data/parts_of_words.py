@@ -23,6 +23,8 @@ from nmt.data.moses import PLACEHOLDERS
 
 MOSES_APOSTROPHES = ("en", "fr", "it")
 """Languages for whose apostrophes Moses has rules."""
+WITHOUT_APOSTROPHES = ("ja", "ko", "yue", "zh")
+"""Languages whose words have no apostrophes: a word may follow a quotation mark without a space ('평화'를)."""
 _APOSTROPHES = "'’‘"
 _WORD = r"[\p{L}\p{M}\p{N}]"
 
@@ -49,7 +51,7 @@ class PartsOfWords:
         }
         # Catalan's apostrophes are not hidden, either. So a word after an article (l ' home) is a token of its own, and
         # the detokenizer joins both.
-        self._apostrophes_are_marks = language not in (*MOSES_APOSTROPHES, "ca")
+        self._apostrophes_are_marks = language not in (*MOSES_APOSTROPHES, *WITHOUT_APOSTROPHES, "ca")
         if not self._apostrophes_are_marks:
             self._classes = {name: f"[{marks}]--[{_APOSTROPHES}]" for name, marks in self._classes.items()}
         self._pattern = EMOJI if language in MOSES_APOSTROPHES else f"{EMOJI}|{_MARKS}"

@@ -65,6 +65,10 @@ def test_words_stay_whole(language, words):
     assert Tokenizer(language, PUNCTUATION)(words) == words.replace("'", "&apos;")
 
 
+def test_quotation_marks_do_not_join_korean_words():
+    assert RawText("ko", PUNCTUATION).tokenize("‘평화’를 위한") == ["&apos;", "평화", "&apos;", "를", "위한"]
+
+
 def test_line_may_have_more_emoji_than_placeholders():
     flags = [chr(0x1F1E6 + i // 26) + chr(0x1F1E6 + i % 26) for i in range(300)]
     tokens = Tokenizer("en", PUNCTUATION)(" ".join([*flags, flags[0]]))
