@@ -22,13 +22,14 @@ from nmt.io.files import atomic_path
 
 _FONT = "DejaVu Sans"
 """This font comes with matplotlib, so it is the same everywhere."""
-_FALLBACKS = (
-    "Noto Sans Bengali, Lohit Bengali, Noto Sans CJK SC, WenQuanYi Zen Hei, Droid Sans Fallback, "
-    "Noto Sans Devanagari, Lohit Devanagari, Noto Sans Gujarati, Lohit Gujarati, Noto Sans Gurmukhi, "
-    "Lohit Gurmukhi, Noto Sans Kannada, Lohit Kannada, Noto Sans Malayalam, Lohit Malayalam, "
-    "Noto Sans Meetei Mayek, Noto Sans Oriya, Lohit Odia, Noto Sans Tamil, Lohit Tamil, Noto Sans Telugu, Lohit Telugu"
+_SCRIPTS = (
+    "Bengali, CJK SC, CJK JP, Cherokee, Devanagari, Ethiopic, Gujarati, Gurmukhi, Kannada, Khmer, Malayalam, "
+    "Meetei Mayek, Mongolian, Myanmar, Odia, Ol Chiki, Oriya, Sinhala, Syriac, Tamil, Telugu, Thaana, Thai, Tibetan"
 )
-"""Fonts for scripts of Moses' languages that the font lacks, in the order of preference."""
+"""Scripts that the font lacks, as names of fonts end. Not all fonts are fallbacks, as matplotlib keeps them open."""
+_FALLBACKS = [f"{family} {script}" for script in _SCRIPTS.split(", ") for family in ("Noto Sans", "Lohit")]
+_FALLBACKS += ["Noto Serif Tibetan", "WenQuanYi Zen Hei", "Droid Sans Fallback"]
+"""Fonts for these scripts, in the order of preference."""
 _STYLE = {
     "pdf.fonttype": 42,
     "pdf.compression": 9,
@@ -84,7 +85,7 @@ def _list_font_names() -> list[str]:
         with suppress(Exception):  # a font that matplotlib cannot read
             fontManager.addfont(path)
     installed_names = {font.name for font in fontManager.ttflist}
-    return [_FONT, *(name for name in _FALLBACKS.split(", ") if name in installed_names)]
+    return [_FONT, *(name for name in _FALLBACKS if name in installed_names)]
 
 
 def save_figure(figure: Figure, path: Path, description: str = "") -> None:
