@@ -87,9 +87,8 @@ class ParallelText:
                 problem = f"found {len(cells) - 1} tabs, expected source, tab, target"
                 if len(cells) == 1 and ";" in cells[0]:
                     problem += " (if it is CSV with semicolons, save it as tab-separated text)"
-                raise UserError(
-                    f"{self.source}, line {line_number}: {problem}; name both files, or cut it (cut -f 1,2)"
-                )
+                remedy = "name both files, or cut out both columns, such as cut -f 2,4"
+                raise UserError(f"{self.source}, line {line_number}: {problem}; {remedy}")
             yield cells[0], cells[-1]
 
     def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:

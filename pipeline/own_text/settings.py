@@ -176,9 +176,11 @@ def write_experiment(
     if init_from:
         text_settings = read_text_settings(init_from)
         languages = text_settings.languages
-        if codes and codes != (languages.source, languages.target):
+        found = codes or tuple(map(_read_suffix, texts["train"].files))
+        are_languages = codes or set(found) <= set(LANGUAGES)
+        if are_languages and found != (languages.source, languages.target):
             expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
-            raise UserError(f"--languages: found {' '.join(codes)}, {expectation}")
+            raise UserError(f"--languages, or names of files: found {' '.join(found)}, {expectation}")
         if tokenized != text_settings.tokenized:
             kind, remedy = ("raw", "leave out") if tokenized else ("tokenized", "add")
             raise UserError(
@@ -232,9 +234,7 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
             f"{text.texts['train']}, line 1: {first_words} look like headings; if they are, remove the line"
         )
     if statistics.repeated_pairs:
-        lines.append(
-            f"{statistics.repeated_pairs:,} training pairs repeat an earlier one; all of them are kept"
-        )
+        lines.append(f"{statistics.repeated_pairs:,} training pairs repeat an earlier one")
     if statistics.one_sided_pairs:
         lines.append(f"{statistics.one_sided_pairs:,} pairs have an empty side: no model is trained on them")
     if statistics.left_out_pairs:
@@ -304,9 +304,14 @@ def _choose_languages(train: ParallelText, codes: tuple[str, str] | None) -> Lan
     )
 
 
+def _read_suffix(file: Path) -> str:
+    """Return the end of a file's name: europarl.de.gz -> "de"."""
+    return Path(name_without_compression(file)).suffix[1:]
+
+
 def _read_language(file: Path) -> str:
     """Return the language in which the name of a file ends: europarl.de.gz -> "de"."""
-    suffix = Path(name_without_compression(file)).suffix[1:]
+    suffix = _read_suffix(file)
     if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
             f"{file}: its name does not end in a language, such as .de: name both languages, source first"

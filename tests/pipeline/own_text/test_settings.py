@@ -107,8 +107,10 @@ def test_fine_tuning(tmp_path):
     with refused():
         write_experiment(tmp_path / "own", text, ("de", "es"), tokenized=False, init_from=model)
     with refused():
-        write_experiment(tmp_path / "own", text, None, tokenized=True, init_from=model)
-    write_experiment(tmp_path / "own", text, None, tokenized=False, init_from=model)
+        write_experiment(tmp_path / "own", text, None, tokenized=False, init_from=model)
+    with refused():
+        write_experiment(tmp_path / "own", text, ("en", "fr"), tokenized=True, init_from=model)
+    write_experiment(tmp_path / "own", text, ("en", "fr"), tokenized=False, init_from=model)
 
     config = load_config(find_layers(tmp_path / "own"))
     assert config.init_from is not None and Path(config.init_from).samefile(model)
