@@ -363,6 +363,9 @@ def find_gradient_problem(name, student):
     if name in ("decoder_step", "translate"):
         return ""
     argument.requires_grad_()
+    weights = {"energy": ("W_a", "U_a", "v_a"), "general": ("W",)}.get(name, ())
+    for weight in weights:
+        getattr(w, weight).requires_grad_()
     numbers = argument * 1  # which PyTorch may not change in place either
     arguments = (numbers, other_argument) if name in ("softmax", "context") else (numbers, other_argument, w)
     try:
@@ -370,6 +373,10 @@ def find_gradient_problem(name, student):
     except RuntimeError as error:
         place = "changes a tensor in place, which cannot be trained: make a new one"
         return place if "inplace" in str(error) else "no gradient comes back: all must be computed by tensors"
+    untrained = [weight for weight in weights if getattr(w, weight).grad is None]
+    if untrained or argument.grad is None:
+        names = ", ".join(untrained) or "s_{i-1}"
+        return f"no gradient comes back to {names}: all must be computed by tensors"
     return (
         ""
         if argument.grad.isfinite().all()

@@ -18,6 +18,8 @@ WRONG = [
     ("energy", "return ((s @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a", "tanh"),
     ("energy", "return torch.tanh(h @ w.U_a) @ w.v_a", "s_{i-1}"),
     ("energy", "return (torch.tanh((s @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a).T", "axis"),
+    ("energy", "return torch.tanh((s @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a.detach()", "comes back to v_a"),
+    ("energy", "return torch.tanh((s.detach() @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a", "to s_{i-1}"),
     ("softmax", "return e.softmax(dim=1)", "mask"),
     ("softmax", "return e.softmax(dim=1).masked_fill(padding, 0)", "mask"),
     ("softmax", "return e.masked_fill(padding, 0).softmax(dim=1)", "mask"),
