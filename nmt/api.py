@@ -201,9 +201,12 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
             "auto"), threads, precision ("fp32", "tf32", "bf16" or "int8"), batch_size.
 
     Raises:
-        UserError: a folder holds no model, the models do not fit together, or an option has an invalid value.
+        UserError: a folder is no path or holds no model, the models do not fit together, or an option has an invalid value.
     """
-    folders = [Path(path) for path in (folder, *other_folders)]
+    try:
+        folders = [Path(path) for path in (folder, *other_folders)]
+    except TypeError:
+        raise UserError("nmt.load: expected the path of a folder, or several: nmt.load(A, B)") from None
     compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
         return Model(folders, compute)

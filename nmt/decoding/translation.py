@@ -89,14 +89,16 @@ class Translation:
             path: a file that the figure is also written to: .png, .pdf or .svg. Its folder is made if it is missing.
 
         Raises:
-            UserError: the model has no attention, the line has no words, or the file cannot be written.
+            UserError: there is no attention, the line has no words, or the file cannot be written.
         """
         from nmt.plots.attention import plot_attention
         from nmt.plots.style import save_figure
 
         attention = self.attention
         if attention is None:
-            raise UserError("the model has no attention to draw; use one of type rnnsearch")
+            raise UserError(
+                "no attention to draw: the model has none (use rnnsearch), or it was left out (attention=False)"
+            )
         if not attention.size:
             raise UserError("the line has no words, or its translation has none: there is nothing to draw")
         figure = plot_attention(attention, self.source_tokens, self.tokens)

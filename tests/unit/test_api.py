@@ -61,6 +61,11 @@ def test_options_of_translate(model):
             model.translate("w3 w4", **options)
 
 
+def test_models_in_a_list_are_refused(folder):
+    with refused():
+        nmt.load([folder, folder])  # type: ignore[arg-type]
+
+
 def test_attributes_of_model(model):
     assert model.labels == ["rnnsearch"] and model.languages == ("en", "fr") and model.has_attention
     assert repr(model) == "<nmt model rnnsearch: en to fr>"
