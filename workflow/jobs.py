@@ -4,6 +4,7 @@ Snakemake compares the parameters of a job with those of the last run, and repea
 alone, rules have parameters `rerun_if_..._change`. Snakemake does not compare a parameter whose function takes `input`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,8 @@ from workflow.paths import Paths
 from workflow.plan import Plan
 
 MAX_REPEATED_MINUTES = 24 * 60
-"""Maximum time limit of a repeated job, since a partition might never grant more. Jobs that resume request the same at
-every attempt."""
+"""Maximum time limit of a repeated job, since a partition might never grant more. Jobs whose time limit is a setting
+request the same at every attempt."""
 
 
 def no_rerun_if_changed(value: Any) -> Callable[..., Any]:
@@ -98,7 +99,7 @@ class Jobs:
         self.model_resources = {
             "gpu": count_gpus(config.decoding.device),
             "mem_mb": scale_memory(self.data_memory, per_input_mb=1),
-            "runtime": scale_minutes(60 * config.resources.translate_hours),
+            "runtime": math.ceil(60 * config.resources.translate_hours),
             # for a message: the setting under `resources` to change if a partition does not grant the time
             "time_limit_key": "translate_hours",
         }

@@ -37,7 +37,7 @@ if CONFIG.moses.enabled:
     # Requests of jobs that may take hours.
     LONG_JOB_RESOURCES = {
         "mem_mb": scale_memory(jobs.data_memory),
-        "runtime": scale_minutes(60 * CONFIG.resources.moses_hours),
+        "runtime": math.ceil(60 * CONFIG.resources.moses_hours),
         # for a message: the setting under `resources` to change if a partition does not grant the time
         "time_limit_key": "moses_hours",
     }
