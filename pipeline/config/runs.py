@@ -83,6 +83,16 @@ def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[st
     return runs
 
 
+def list_trained_runs(config: Config) -> list[str]:
+    """Return the names of the runs that an experiment trains: none if it uses pretrained models."""
+    if config.pretrained.models:
+        return []
+    names = list(collect_runs(config, config.use.models))
+    if config.measures_moses and config.moses.phrase_model:
+        names.append(config.moses.phrase_model)
+    return names
+
+
 def run_settings(config: Config, run: Run) -> ModelRun:
     """Return all settings that a run's weights depend on; the other seeds of its model are left out."""
     entry = dict(config.models[run.model])

@@ -19,11 +19,11 @@ from nmt.io import progress
 from nmt.io.locks import read_holder
 from nmt.io.progress import format_duration
 from nmt.settings.base import read_settings
-from nmt.store.model_folder import WEIGHTS
-from nmt.training.history import DevScore, RunStatus, count_planned_updates
+from nmt.store.model_folder import HISTORY, WEIGHTS, read_model_key
+from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
 from pipeline.config.folder import RUN_SETTINGS
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import collect_runs, format_run_label, get_labels
+from pipeline.config.runs import format_run_label, get_labels, list_trained_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
 from pipeline.monitor.run_state import RunStates
@@ -81,6 +81,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     run = run_state.run
     status = run_state.status
     entry = states.config.models[run.model]
+    model_folder = experiment.model(run.name)
     job_progress = progress.read_progress(experiment.training_progress(run.name))
 
     # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
@@ -96,6 +97,8 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
         state, note = "running", f"process {holder.process} on {holder.host}"
     elif run_state.finished_model is not None:
         state = "done"
+    elif run_state.model and _read_key(model_folder) == run_state.model.key:  # only the store is gone
+        state, status = "done", read_run_status(model_folder / HISTORY, entry.training.dev_score)
     elif job_progress and job_progress.error:
         state, note = "failed", job_progress.error
     elif holder and not holder.is_dead:
@@ -103,7 +106,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
         state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
     elif checkpoint_update is not None or holder:
         state, note = "stopped", f"resumes after update {checkpoint_update or 0:,}"
-    elif (experiment.model(run.name) / WEIGHTS).is_file():
+    elif (model_folder / WEIGHTS).is_file():
         state, note = "outdated", "the model in models/ was trained with different settings or text"
     else:
         state = "waiting"
@@ -127,6 +130,14 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     )
 
 
+def _read_key(model_folder: Path) -> str | None:
+    """Return the key of a model in models/; None if there is no model."""
+    try:
+        return read_model_key(model_folder)
+    except UserError:
+        return None
+
+
 def _find_checkpoint_update(state_folder: Path) -> int | None:
     """Return the update of the last checkpoint in the folder of a training."""
     matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in state_folder.glob("checkpoint-*")]
@@ -141,7 +152,7 @@ def format_status_table(config: Config, folder: Path) -> str:
     notes: list[str] = []
     submitted_trainings = find_submitted_trainings(folder)
     states = RunStates(config, folder)
-    for name in collect_runs(config, config.use.models):
+    for name in list_trained_runs(config):
         training = read_training_status(states, name)
         rows.append(_format_row(training))
         if training.state == "done":

@@ -7,7 +7,7 @@ from nmt.io.system import query_program
 
 SUBMISSIONS = Path(".snakemake") / "slurm_sent"
 """The jobs that were submitted from the folder of an experiment, written by slurm/bin/sbatch: name, number, time."""
-TRAINING_COMMENT = re.compile(r"rule_train_wildcards_(?P<run>\S+)")
+TRAINING_COMMENT = re.compile(r"rule_train(?:_on_phrases)?_wildcards_(?P<run>\S+)")
 
 
 def find_submitted_trainings(folder: Path) -> dict[str, str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold_folder
-from nmt.store.model_folder import HISTORY, WEIGHTS
+from nmt.store.model_folder import HISTORY, SUMMARY, WEIGHTS
+from pipeline.config.folder import ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.run_state import RunStates
@@ -71,6 +72,15 @@ def test_states_of_a_finished_training(tmp_path):
     write(model_folder.parent / "lock")
     assert read_status(config, tmp_path).state == "done"
 
+    # the store was deleted
+    key = ExperimentFolder(config, tmp_path).find_expected_model(RUN).key
+    write(tmp_path / "models" / RUN / SUMMARY, json.dumps({"key": key}))
+    write(tmp_path / "models" / RUN / HISTORY, '{"update": 7, "train_nll": 1.0, "seconds": 1.0}\n')
+    shutil.move(tmp_path / "store", tmp_path / "former_store")
+    status = read_status(config, tmp_path)
+    assert (status.state, status.progress.update) == ("done", 7)
+    shutil.move(tmp_path / "former_store", tmp_path / "store")
+
     shutil.rmtree(tmp_path / "data")
     assert "not used" not in format_status_table(config, tmp_path)
 
@@ -88,15 +98,24 @@ def test_training_on_another_machine(tmp_path):
 
 def test_training_in_the_queue(tmp_path, monkeypatch):
     queue = "17|PENDING|Priority|rule_train_wildcards_rnnsearch-50 sent-1.2\n"
-    queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3"
+    queue += f"18|PENDING|Resources|rule_train_wildcards_{RUN} sent-1.3\n"
+    queue += "19|PENDING|Priority|rule_train_on_phrases_wildcards_rnnenc-phrases sent-1.4"
     # the partition is hidden
     write(tmp_path / "squeue", f"""#!/bin/sh\n[ "$1" != --all ] || echo '{queue}'\n""")
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    write(tmp_path / ".snakemake" / "slurm_sent", "a-run 18 1700000000\n")
-    lines = format_status_table(paper_config(), tmp_path).splitlines()
+    write(tmp_path / ".snakemake" / "slurm_sent", "a-run 18 1700000000\na-run 19 1700000000\n")
+    overnight = ROOT / "experiments" / "overnight"
+    config = load_config(find_layers(overnight, [overnight / "moses.yaml"]))
+    lines = format_status_table(config, tmp_path).splitlines()
     assert "RNNsearch-30: waiting: Slurm's job 18 is PENDING (Resources)" in lines
+    assert any("job 19" in line for line in lines)  # the model of Moses' phrases
     assert not any("job 17" in line for line in lines)  # of another folder
+
+
+def test_pretrained_models_do_not_wait(tmp_path):
+    config = paper_config(pretrained={"models": "elsewhere"})
+    assert "waiting" not in format_status_table(config, tmp_path)
 
 
 def test_training_of_epochs_ends_earlier(tmp_path):
