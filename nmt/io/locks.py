@@ -3,9 +3,9 @@
 A process that holds a folder has two locks:
 
 - the kernel's lock of a file. It ends exactly with the process, but is in general visible on one machine only;
-- a file with a heartbeat, which is visible on every machine: its time changes every ten seconds. Another machine takes
-  the process for dead if it sees no change for a minute of its own clock. So the clocks of machines and file servers
-  need not agree.
+- a file with a heartbeat, which is visible on every machine: its time changes every ten seconds. A process that waits
+  takes the holder for dead if it sees no change for a minute of its own clock. So the clocks of machines and file
+  servers need not agree. They must agree for `read_holder`, which looks only once.
 
 For things of one machine (a build, a GPU, a journal), the kernel's lock is sufficient. Neither lock needs hard links,
 which exFAT and SMB lack.
