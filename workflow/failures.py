@@ -2,7 +2,6 @@
 
 import logging
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from snakemake.logging import logger
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmt.errors import PERMANENT_ERROR_END
+from pipeline.config.folder import is_of_last_run
 from workflow import internals
 
 STATES = {
@@ -36,7 +36,6 @@ class FailureFilter(logging.Filter):
     def __init__(self, workflow: Any) -> None:
         super().__init__()
         self._workflow = workflow
-        self._start_time = time.time()
         self._warnings = set[str]()
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -71,7 +70,7 @@ class FailureFilter(logging.Filter):
     def _has_permanent_error(self, logs: list[str]) -> bool:
         """Return whether a log of this call of Snakemake ends with an error that a repetition would meet again."""
         for log in map(Path, logs):
-            if log.is_file() and log.stat().st_mtime >= self._start_time:
+            if log.is_file() and is_of_last_run(log):
                 text = log.read_text(encoding="utf-8", errors="replace")
                 if f"{PERMANENT_ERROR_END}\n" in text:
                     return True

@@ -19,6 +19,15 @@ RUN_SETTINGS = Path("settings") / "run.json"
 """The merged settings of the last call of Snakemake in an experiment's folder."""
 
 
+def is_of_last_run(file: Path, folder: Path = Path()) -> bool:
+    """Return whether a file was written after the last run in the folder of an experiment began.
+
+    Both times are of the clock of the file system.
+    """
+    run_settings = folder / RUN_SETTINGS
+    return not run_settings.exists() or file.stat().st_mtime >= run_settings.stat().st_mtime
+
+
 @dataclass(frozen=True)
 class ExpectedModel:
     """The finished model that a run's settings and its text should give."""

@@ -21,7 +21,7 @@ from nmt.io.progress import format_duration
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import HISTORY, WEIGHTS, read_model_key
 from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
-from pipeline.config.folder import RUN_SETTINGS
+from pipeline.config.folder import RUN_SETTINGS, is_of_last_run
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import format_run_label, get_labels, list_trained_runs
 from pipeline.config.schema import Config
@@ -82,7 +82,8 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     status = run_state.status
     entry = states.config.models[run.model]
     model_folder = experiment.model(run.name)
-    job_progress = progress.read_progress(experiment.training_progress(run.name))
+    progress_file = experiment.training_progress(run.name)
+    job_progress = progress.read_progress(progress_file)
 
     # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
     state_folder = run_state.folder
@@ -99,7 +100,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
         state = "done"
     elif run_state.model and _read_key(model_folder) == run_state.model.key:  # only the store is gone
         state, status = "done", read_run_status(model_folder / HISTORY, entry.training.dev_score)
-    elif job_progress and job_progress.error:
+    elif job_progress and job_progress.error and is_of_last_run(progress_file, experiment.folder):
         state, note = "failed", job_progress.error
     elif holder and not holder.is_dead:
         silence = format_duration(holder.seconds_silent)

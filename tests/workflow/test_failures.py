@@ -1,12 +1,16 @@
 """Why a job failed, from the messages of Snakemake's executor for Slurm (2.8.0)."""
 
 import logging
+import os
+import time
 from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmt.errors import PermanentError, UserError
+from nmt.io.files import write_text
+from pipeline.config.folder import RUN_SETTINGS
 from workflow.failures import FailureFilter, describe_state, find_refusal
 
 END = "For further error details see the cluster/cloud log and the log files of the involved rule(s)."
@@ -45,22 +49,28 @@ def test_reason_in_the_words_of_slurm():
 
 
 @pytest.mark.parametrize(
-    ("message", "error", "next_attempt"),
+    ("message", "error", "log_seconds", "next_attempt"),
     [
-        (CANCELLED, None, "2 of 5"),
-        (CANCELLED, UserError("disk full"), "2 of 5"),
-        (CANCELLED, PermanentError("out of memory"), None),
-        (REFUSED, None, None),
+        (CANCELLED, None, 1, "2 of 5"),
+        (CANCELLED, UserError("disk full"), 1, "2 of 5"),
+        (CANCELLED, PermanentError("out of memory"), 1, None),
+        (CANCELLED, PermanentError("out of memory, in an earlier run"), -1, "2 of 5"),
+        (REFUSED, None, 1, None),
     ],
 )
-def test_final_failures_are_not_repeated(tmp_path, message, error, next_attempt):
+def test_final_failures_are_not_repeated(tmp_path, monkeypatch, message, error, log_seconds, next_attempt):
+    monkeypatch.chdir(tmp_path)
     job = FailedJob()
     workflow = SimpleNamespace(dag=SimpleNamespace(jobs=[job], jobid=lambda _: 7))
     failures = FailureFilter(workflow)
-    failures._start_time -= 1  # a file's time may be a little earlier than the clock's
     log = tmp_path / "a.log"
     if error:
         log.write_text(f"update 7\nerror: {error}\n")
+        # by the clock of a file server that is an hour behind
+        server_time = time.time() - 3600
+        write_text(RUN_SETTINGS, "")
+        os.utime(RUN_SETTINGS, (server_time, server_time))
+        os.utime(log, (server_time + log_seconds, server_time + log_seconds))
     record = logging.LogRecord("", logging.ERROR, "", 1, "", None, None)
     vars(record).update(event=LogEvent.JOB_ERROR, jobid=7, log=[str(log)], rule_msg=message)
     assert failures.filter(record)

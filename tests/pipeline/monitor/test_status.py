@@ -10,7 +10,7 @@ import pytest
 
 from nmt.io.locks import hold_folder
 from nmt.store.model_folder import HISTORY, SUMMARY, WEIGHTS
-from pipeline.config.folder import ExperimentFolder
+from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.run_state import RunStates
@@ -53,6 +53,11 @@ def test_states_of_an_unfinished_training(tmp_path):
     lines = format_status_table(config, tmp_path).splitlines()
     assert "RNNsearch-30: failed: disk \\x1b[2Jfull" in lines
     assert max(map(len, lines[:9])) <= 80
+
+    # a new run has begun
+    write(tmp_path / RUN_SETTINGS)
+    os.utime(tmp_path / f"logs/train/{RUN}.progress.json", (0, 0))
+    assert read_status(config, tmp_path).state == "stopped"
 
 
 def test_states_of_a_finished_training(tmp_path):
