@@ -22,9 +22,9 @@ TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes of prepared text per byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47,
 scores and language models 0.30, ids 0.4 to 0.6. This was measured on 92 MB of English-French archives, half of whose
 words were selected. Archives with more languages need less."""
-WEIGHT_COPIES = 12
-"""Copies of the weights that a run stores: two checkpoints and the final state with two averages of the optimizer each,
-the best weights of both checkpoints, the model."""
+WEIGHT_COPIES = {"adadelta": 16, "adam": 16, "sgd": 8}
+"""Copies of the weights that a run stores, by its optimizer: two checkpoints, the best weights of both, and the final
+state and the model, each in store/ and in models/. Adadelta and Adam add two averages to each checkpoint and state."""
 
 MEASURED_RATE = "measured here"
 CONFIGURED_RATE = "estimated"
@@ -167,14 +167,14 @@ def estimate_disk_bytes(
     Archives of unknown size count as 0.
     """
     all_runs = collect_runs(config)
-    weight_count = 0
+    weight_bytes = 0
     for run in runs:
         model = config.models[all_runs[run].model]
-        weight_count += MODEL_TYPES[model.model_type].estimate_weights(
+        weight_count = MODEL_TYPES[model.model_type].estimate_weights(
             model.architecture, config.vocabulary.sizes
         )
+        weight_bytes += 4 * WEIGHT_COPIES[model.training.optimizer] * weight_count  # a weight has 32 bits
     text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, corpora))
-    weight_bytes = 4 * WEIGHT_COPIES * weight_count  # a weight has 32 bits
     return _count_archive_bytes(config, archives) + text_bytes + weight_bytes
 
 
