@@ -63,7 +63,7 @@ def test_options_of_translate(model):
 
 def test_models_in_a_list_are_refused(folder):
     with refused():
-        nmt.load([folder, folder])  # type: ignore[arg-type]
+        nmt.load([folder, folder])
 
 
 def test_attributes_of_model(model):
