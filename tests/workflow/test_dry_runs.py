@@ -120,10 +120,6 @@ def test_phrase_model_adds_a_second_moses(plans, experiment):
         assert "moses/phrases/phrase-table.gz" in read and "moses/phrase-table.gz" not in read, rule
 
 
-def test_demo_downloads_nothing(plans):
-    assert not plans["demo"].jobs("download") and not plans["demo"].jobs("language_model")
-
-
 def test_profile_names_every_rule_with_a_gpu(plans):
     profile = yaml.safe_load((ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8"))
     on_gpu = set()

@@ -30,9 +30,6 @@ def english_texts(pairs: Iterable[SentencePair]) -> list[str]:
     return [pair.english_text() for pair in pairs]
 
 
-# --- French forms -------------------------------------------------------------
-
-
 # --- alignments and tokens ----------------------------------------------------
 
 

@@ -94,10 +94,9 @@ def test_appended_lines(tmp_path, suffix):
     assert [*read_lines(path)] == ["a", "b", *MANY_LINES, "c"]
 
 
-@pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
-def test_uneven_sides_are_refused(tmp_path, sources, targets):
-    source = write_text(tmp_path / "s", ["x"] * sources)
-    target = write_text(tmp_path / "t", ["x"] * targets)
+def test_uneven_sides_are_refused(tmp_path):
+    source = write_text(tmp_path / "s", [])
+    target = write_text(tmp_path / "t", ["x"])
     with refused():
         list(read_pairs(source, target))
 
