@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
-from pipeline.kenlm import PROGRAMS, PYPI_PACKAGE, _configure_build, provide_programs
+from pipeline.kenlm import PACKAGES, PROGRAMS, PYPI_PACKAGE, _configure_build, provide_programs
+from pipeline.programs import explain_missing_tools
 from tests import kenlm
 
 
@@ -47,16 +47,15 @@ int main() { boost::program_options::options_description("probe").add_options()(
 
 
 def test_build_links_static_libraries(tmp_path):
+    if problem := explain_missing_tools("probe", ["cmake", "make"], PACKAGES):
+        pytest.skip(problem)
     if not any(Path("/usr/lib").rglob("libboost_program_options.a")):
         pytest.skip("Boost's static libraries are not installed")
     source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
     (source / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
     (source / "probe.cc").write_text(PROBE, encoding="utf-8")
-    try:
-        _configure_build(source, build)
-    except (UserError, FileNotFoundError) as error:
-        pytest.skip(str(error))
+    _configure_build(source, build)
     subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
     libraries = subprocess.check_output(["ldd", build / "probe"], text=True)
     assert "libboost" not in libraries and "libstdc++" not in libraries
