@@ -41,7 +41,8 @@ def test_unusable_folder_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_main(monkeypatch, tmp_path / "nowhere") == 2
-    check(capsys.readouterr().err)
+    (line,) = capsys.readouterr().err.splitlines()
+    check(line)
 
 
 def test_second_run_is_refused_and_unlocks_nothing(
@@ -65,7 +66,8 @@ def test_wrong_option_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
     assert run_main(monkeypatch, tmp_path, "--notemp", *options) == 2
-    check(capsys.readouterr().err)
+    (line,) = capsys.readouterr().err.splitlines()
+    check(line)
 
 
 def test_report_is_written_where_the_user_is() -> None:
