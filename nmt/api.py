@@ -201,7 +201,7 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
             "auto"), threads, precision ("fp32", "tf32", "bf16" or "int8"), batch_size.
 
     Raises:
-        UserError: a folder is no path or holds no model, the models do not fit together, or an option has an invalid value.
+        UserError: a folder is no path or holds no model, the models do not fit together, or an option is not valid.
     """
     try:
         folders = [Path(path) for path in (folder, *other_folders)]
