@@ -40,7 +40,7 @@ def _prepare_arithmetic(folders: Sequence[Path]) -> None:
         prepare_arithmetic(read_settings(ModelRun, folder / SETTINGS).training)
 
 
-def _check_has_folder(output: Path, neighbour: str) -> None:
+def _check_replaceable(output: Path, neighbour: str) -> None:
     """Raise a UserError if an output is a pipe, a device or standard output, beside which nothing can be written."""
     if not is_replaceable(output):
         raise UserError(f"{output}: expected a file; {neighbour} is written beside it")
@@ -80,7 +80,7 @@ def decode(
         raise UserError(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
-    _check_has_folder(output, provenance_path(output).name)
+    _check_replaceable(output, provenance_path(output).name)
 
     _prepare_arithmetic(model_paths)
     from nmt.backend.device import device_name
@@ -187,7 +187,7 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
-    _check_has_folder(output, "a record of the finished lists")
+    _check_replaceable(output, "a record of the finished lists")
     for path in (source, n_best_lists):
         if not path.is_file():
             raise UserError(f"{path}: expected a file, because it is read several times")

@@ -26,7 +26,7 @@ _SCRIPTS = (
     "Bengali, CJK SC, CJK JP, Cherokee, Devanagari, Ethiopic, Gujarati, Gurmukhi, Kannada, Khmer, Malayalam, "
     "Meetei Mayek, Mongolian, Myanmar, Odia, Ol Chiki, Oriya, Sinhala, Syriac, Tamil, Telugu, Thaana, Thai, Tibetan"
 )
-"""Scripts that the font lacks, as names of fonts end. Not all fonts are fallbacks, as matplotlib keeps them open."""
+"""Scripts that the font lacks, as names of fonts have them: a list, since matplotlib keeps each font open."""
 _FALLBACKS = [f"{family} {script}" for script in _SCRIPTS.split(", ") for family in ("Noto Sans", "Lohit")]
 _FALLBACKS += ["Noto Serif Tibetan", "WenQuanYi Zen Hei", "Droid Sans Fallback"]
 """Fonts for these scripts, in the order of preference."""

@@ -101,24 +101,10 @@ def get_bitext_settings(config: Config, split: str) -> JobSettings:
 
 def find_other_text(config: Config) -> Iterator[str]:
     """Yield a line for each text of `data_from`, and each model from elsewhere, with other settings of the text."""
-    # 1. the text of another experiment, which may not be prepared yet
     if config.data_from:
-        data = Path(config.data_from, "data")
-        test_corpus = config.use.test[0]
-        settings_by_file = {
-            data / "tokens" / test_corpus / "0.counts.json": get_preparation_settings(config, test_corpus)
-        }
-        if not config.pretrained.models:
-            for split in ("train", "dev"):
-                settings_by_file[data / "binary" / split / "meta.json"] = get_bitext_settings(config, split)
-        for file, settings in settings_by_file.items():
-            if file.exists():
-                changes = describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
-                if changes:
-                    remedy = f"set here what {config.data_from} has, or run that experiment again"
-                    yield f"data_from: {file.parent} was made with different settings: {changes}; {remedy}"
+        yield from _compare_prepared_text(config, config.data_from)
 
-    # 2. models; `tokenized` is a setting of the training text, which pretrained models do not need
+    # models; `tokenized` is a setting of the training text, which pretrained models do not need
     keys = {"languages", "tokenization"}
     folders = []
     if config.init_from:
@@ -136,6 +122,28 @@ def find_other_text(config: Config) -> Iterator[str]:
             yield f"{folder}: the model was trained on text of different settings: {changes}"
 
 
+def _compare_prepared_text(config: Config, other_experiment: str) -> Iterator[str]:
+    """Yield a line for each text of another experiment that was made with other settings."""
+    # 1. the files that record settings, and the settings here
+    data = Path(other_experiment, "data")
+    test_corpus = config.use.test[0]
+    settings_by_file = {
+        data / "tokens" / test_corpus / "0.counts.json": get_preparation_settings(config, test_corpus)
+    }
+    if not config.pretrained.models:
+        for split in ("train", "dev"):
+            settings_by_file[data / "binary" / split / "meta.json"] = get_bitext_settings(config, split)
+
+    # 2. the differences, as far as the text is prepared
+    for file, settings in settings_by_file.items():
+        if not file.exists():
+            continue
+        changes = describe_differences(flatten(read_json(file)["settings"]), flatten(settings))
+        if changes:
+            remedy = f"set here what {other_experiment} has, or run that experiment again"
+            yield f"data_from: {file.parent} was made with different settings: {changes}; {remedy}"
+
+
 def get_vocabulary_settings(config: Config, language: str) -> JobSettings:
     """Return the settings of the vocabulary of a language (rule `vocabulary`)."""
     source_size, target_size = config.vocabulary.sizes
@@ -143,7 +151,7 @@ def get_vocabulary_settings(config: Config, language: str) -> JobSettings:
         "words": source_size if language == config.languages.source else target_size,
         "specials_included": config.vocabulary.specials_included,
         "subwords": config.vocabulary.subwords,
-    } | stamp_initial_model(config)
+    } | _stamp_initial_model(config)
 
 
 def get_budget_settings(config: Config, budget: str) -> JobSettings:
@@ -158,10 +166,10 @@ def get_training_settings(config: Config, run: Run) -> JobSettings:
     """Return the settings of a run without those that change at most the last digits of its weights (rule `train`)."""
     excluded_keys = RECORDING_KEYS | COMPUTING_KEYS
     settings = run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
-    return settings | stamp_initial_model(config)
+    return settings | _stamp_initial_model(config)
 
 
-def stamp_initial_model(config: Config) -> JobSettings:
+def _stamp_initial_model(config: Config) -> JobSettings:
     """Return stamps of the files of the model `init_from`, for the jobs that read it; {} if there is none."""
     if config.init_from is None:
         return {}

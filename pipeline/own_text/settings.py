@@ -176,11 +176,11 @@ def write_experiment(
     if init_from:
         text_settings = read_text_settings(init_from)
         languages = text_settings.languages
-        found = codes or tuple(map(_read_suffix, texts["train"].files))
-        are_languages = codes or set(found) <= set(LANGUAGES)
-        if are_languages and found != (languages.source, languages.target):
+        given_codes = codes or tuple(map(_read_suffix, texts["train"].files))
+        are_languages = codes or set(given_codes) <= set(LANGUAGES)  # a file may be called train.txt
+        if are_languages and given_codes != (languages.source, languages.target):
             expectation = f"expected {languages.source} {languages.target}, as {init_from} translates"
-            raise UserError(f"--languages, or names of files: found {' '.join(found)}, {expectation}")
+            raise UserError(f"--languages, or names of files: found {' '.join(given_codes)}, {expectation}")
         if tokenized != text_settings.tokenized:
             kind, remedy = ("raw", "leave out") if tokenized else ("tokenized", "add")
             raise UserError(

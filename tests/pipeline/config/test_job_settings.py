@@ -82,7 +82,8 @@ def test_other_text_of_data_from_is_named(tmp_path):
     for file, settings in settings_by_file.items():
         write_json(file, {"settings": settings | {"languages": {"source": "de", "target": "fr"}}})
     problems = list(job_settings.find_other_text(config))
-    assert [str(file.parent) in problem for file, problem in zip(settings_by_file, problems, strict=True)]
+    for file, problem in zip(settings_by_file, problems, strict=True):
+        assert str(file.parent) in problem
 
 
 def test_another_initial_model_repeats_jobs(tmp_path):

@@ -457,7 +457,8 @@ def test_vocabulary_replaced_during_training(text, tmp_path, monkeypatch):
     monkeypatch.setattr(Trainer, "run", run_and_replace)
     run, store = model_run(updates=2), TrainingStore(tmp_path)
     folder = train_in_store(store, "small", run, files, files.collect_inputs(run), "refuse", math.inf)
-    trained_model.load_model(folder, torch.device("cpu"))
+    loaded = trained_model.load_model(folder, torch.device("cpu"))
+    assert loaded.source_vocabulary.sha256 == VOCABULARIES[0].sha256
 
 
 @pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
