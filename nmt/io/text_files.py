@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import select
 import shlex
 import stat
@@ -36,6 +37,8 @@ MAX_GROUP_CHARACTERS = 1 << 18
 """Number of characters after which a group of long lines ends."""
 
 _CHUNK_BYTES = 1 << 17
+_ARCHIVE = re.compile(rb"PK\x03\x04|.{257}ustar", re.DOTALL)
+"""The first bytes of a zip archive, or of a tar archive."""
 
 Line = TypeVar("Line")
 
@@ -164,14 +167,16 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> io.BufferedRead
     The stream is the file itself unless the file is compressed or SGML.
 
     Raises:
-        UserError: SGML whose segments do not open and close in turn, or a zip archive.
+        UserError: SGML whose segments do not open and close in turn, or an archive.
     """
     with errors_as_user_error(name, ZstdError):
         stream = decompress(file)
         # `peek` returns as soon as one byte is there. So a person at a terminal need not type a second line first.
         first_bytes = stream.peek(1)
-        if first_bytes.startswith(b"PK\x03\x04"):
-            raise UserError(f"{name}: a zip archive, expected text; unpack it first")
+        if _ARCHIVE.match(first_bytes):
+            raise UserError(
+                f"{name}: an archive, expected text; unpack it first, or in `corpora` name the text in it as `member`"
+            )
         if not is_sgml(first_bytes):
             return stream
         segments = parse_segments(stream.read(MAX_SGML_BYTES + 1))

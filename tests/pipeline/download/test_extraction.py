@@ -180,6 +180,14 @@ def test_format_is_told_by_content(
     assert_extracted(tmp_path / "out")
 
 
+@pytest.mark.parametrize("pack", PACKS)
+def test_archive_is_not_text(tmp_path, pack):
+    archive = PACKS[pack](tmp_path / "a.tgz", {"c.en": ENGLISH, "c.fr": FRENCH})
+    with refused():
+        extract_files(tmp_path / "out", (archive, archive), (None, "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
 # --- what is known of the text
 
 
