@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from nmt.data.meta import data_checksums, read_meta
 from nmt.errors import UserError
 from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import initial_weights_checksum
+from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
 from nmt.store.training_store import collect_training_inputs, compute_model_key
 from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import Run, collect_runs, run_settings
@@ -112,11 +113,28 @@ class ExperimentFolder:
             checksums = data_checksums(
                 read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run))
             )
-            init_from = self.config.init_from
-            initial_weights = initial_weights_checksum(self.folder / init_from if init_from else None)
-        except UserError:  # a file is missing
+            initial_weights: Mapping[str, str] = {}
+            if self.config.init_from:
+                initial_model = self.folder / self.config.init_from
+                initial_weights = _read_initial_weights(initial_model, stamp_file(initial_model / WEIGHTS))
+        except (UserError, FileNotFoundError):
             return None
         return find_expected_model(self.config, run, checksums, initial_weights)
+
+
+def stamp_file(file: Path) -> tuple[int, ...]:
+    """Return values that change when a file is written again: its inode, size and time."""
+    stat = file.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+@lru_cache
+def _read_initial_weights(folder: Path, stamp: tuple[int, ...]) -> Mapping[str, str]:
+    """Return the checksum of a model's weights. It is computed once for each stamp, since this takes seconds.
+
+    The line on a terminal asks for it every few seconds.
+    """
+    return initial_weights_checksum(folder)
 
 
 def find_expected_model(

@@ -7,7 +7,7 @@ from pathlib import Path
 from nmt.store.model_folder import HISTORY
 from nmt.store.training_store import TrainingStore
 from nmt.training.history import RunStatus, count_planned_updates, read_run_status
-from pipeline.config.folder import ExpectedModel, ExperimentFolder
+from pipeline.config.folder import ExpectedModel, ExperimentFolder, stamp_file
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
 
@@ -74,8 +74,7 @@ def _read_status(history: Path, dev_score: str) -> RunStatus:
     """
     if not history.exists():
         return RunStatus()
-    stat = history.stat()
-    return _read_unchanged_status(history, dev_score, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return _read_unchanged_status(history, dev_score, stamp_file(history))
 
 
 @lru_cache(maxsize=1000)
