@@ -31,7 +31,7 @@ from pipeline.monitor.submitted_jobs import find_submitted_trainings
 
 CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
-FINAL_STATES = ("done", "outdated")
+FINAL_STATES = ("done", "outdated", "unknown")
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ class TrainingStatus:
 
     Attributes:
         label: the name of the run for people.
-        state: done; outdated (finished with other settings or text); running; silent (its process has given no sign of
-            life for a minute); failed; stopped; or waiting.
+        state: done; outdated (finished with other settings or text); unknown (finished, but without the text nobody
+            can tell with which settings); running; silent (its process has given no sign of life for a minute); failed;
+            stopped; or waiting.
         planned_updates: the number of the last update. If the training ends after some epochs, this is an upper limit
             until their length is known.
         progress: the update, rate and scores until now.
@@ -107,8 +108,10 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
         state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
     elif checkpoint_update is not None or holder:
         state, note = "stopped", f"resumes after update {checkpoint_update or 0:,}"
-    elif (model_folder / WEIGHTS).is_file():
+    elif (model_folder / WEIGHTS).is_file() and run_state.model:
         state, note = "outdated", "the model in models/ was trained with different settings or text"
+    elif (model_folder / WEIGHTS).is_file():
+        state, note = "unknown", "no text of these settings in data/, so nobody knows if the model is of them"
     else:
         state = "waiting"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold_folder
-from nmt.store.model_folder import HISTORY, SUMMARY, WEIGHTS
+from nmt.store.model_folder import HISTORY, NEEDED_FILES, SUMMARY, WEIGHTS
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
@@ -88,6 +88,20 @@ def test_states_of_a_finished_training(tmp_path):
 
     shutil.rmtree(tmp_path / "data")
     assert "not used" not in format_status_table(config, tmp_path)
+    shutil.rmtree(tmp_path / "store")
+    assert read_status(config, tmp_path).state == "unknown"
+
+
+def test_initial_weights_are_read_once(tmp_path, monkeypatch):
+    for name in NEEDED_FILES:
+        write(tmp_path / "given" / name)
+    config = paper_config(init_from=str(tmp_path / "given"))
+    prepare_text(config, tmp_path)
+    read_files = []
+    monkeypatch.setattr("nmt.store.model_folder.sha256", lambda file: read_files.append(file) or "0" * 64)
+    for _ in range(2):
+        assert RunStates(config, tmp_path)[RUN].model
+    assert len(read_files) == 1
 
 
 def test_training_on_another_machine(tmp_path):
