@@ -163,12 +163,3 @@ def test_earlier_attempt_is_not_shown(observed):
     observed.run.report_failure(log, "Slurm refuses it: too large")
     assert observed.lines()[-3:] == ["FAILED: train RNNsearch-50", "Slurm refuses it: too large", ""]
     observed.run.close()
-
-
-def test_pause_is_no_work(observed):
-    observed.begin("logs/prepare/train.log")
-    for observed.seconds in (50, 100, 700, 720):  # stopped for ten minutes
-        observed.run._count_pause()
-    observed.run.finish_job("logs/prepare/train.log")
-    assert observed.run._job_seconds == [120]
-    observed.run.close()

@@ -53,8 +53,6 @@ DISPLAYED_MESSAGE = "Nothing to be done"
 """Start of the message of Snakemake that matters to a person, besides warnings and errors."""
 SHELL_ERROR = "CalledProcessError in file"
 """Part of the message of a failed shell command, which repeats the command. The log of the job says what is wrong."""
-PAUSE_SECONDS = 60.0
-"""If more time is between two looks at the jobs, the machine slept, or the run was stopped."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,7 @@ class RunProgress:
         self._start_folder = start_folder
         self._stream = stream
         self._clock = clock
-        self._start_time = self._last_line_time = self._refresh_time = clock()
-        self._pause_seconds = 0.0  # the time in which the run was stopped
+        self._start_time = self._last_line_time = clock()
         self._jobs: dict[str, jobs.Job] = {}  # log -> job, for the jobs that are not done
         self._started_jobs: dict[str, StartedJob] = {}  # log -> job, for the jobs that wait in a queue or run
         self._job_seconds: list[float] = []  # the duration of each finished job, without trainings
@@ -110,7 +107,7 @@ class RunProgress:
             path = self._folder / log
             files = [file for file in (path, progress.progress_path(path)) if file.is_file()]
             earlier_files = {file: file.stat().st_mtime for file in files}
-            self._started_jobs[log] = StartedJob(self._work_time(), is_submitted, earlier_files)
+            self._started_jobs[log] = StartedJob(self._clock(), is_submitted, earlier_files)
             self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._started_jobs))
 
             job = self._jobs.get(log)
@@ -127,7 +124,7 @@ class RunProgress:
             started_job, job = self._started_jobs.pop(log, None), self._jobs.pop(log, None)
             if job is None or started_job is None:
                 return
-            seconds = self._work_time() - started_job.time
+            seconds = self._clock() - started_job.time
 
             # a model, its scores, or the last job of a stage
             if job.stage == "train":
@@ -257,19 +254,7 @@ class RunProgress:
     def _refresh_regularly(self) -> None:
         while not self._has_ended.wait(REFRESH_SECONDS):
             with self._lock:
-                self._count_pause()
                 self.refresh_line()
-
-    def _count_pause(self) -> None:
-        """Add the time since the last call to the pauses if it is much longer than REFRESH_SECONDS."""
-        seconds = self._clock() - self._refresh_time
-        if seconds > PAUSE_SECONDS:
-            self._pause_seconds += seconds
-        self._refresh_time += seconds
-
-    def _work_time(self) -> float:
-        """Return the seconds of the clock without pauses."""
-        return self._clock() - self._pause_seconds
 
     def _is_new(self, started_job: StartedJob, path: Path) -> bool:
         """Return whether a file of a job was written since its start."""
