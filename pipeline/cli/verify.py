@@ -58,9 +58,10 @@ def verify(results: Path, archives: Path | None, output: Path | None, models: Pa
 def agree(mine: Path, theirs: Path) -> None:
     """Compare the results in MINE with those in THEIRS, claim by claim and number by number.
 
-    Each row of the table says how a claim or a number agrees: the same verdict or equal bits, equal within the 95%
-    interval of the difference, or different. Weights and the NLL of a single run have no interval: "other bits" says
-    that they differ. The exit code is 1 if a row is different. Check both folders with `nmt verify` first.
+    Each row of the table says how a claim or a number agrees. Claims: same verdict, undecided in one, or different.
+    Numbers: equal bits, equal within the 95% interval of the difference, different, or other bits. The last is said of
+    weights, and of the NLL of a single run, since these have no interval. The exit code is 1 if a row is different.
+    Check both folders with `nmt verify` first.
     """
     from pipeline.results.agreement import DIFFERENT, compare_packages, format_comparisons
     from pipeline.results.inputs import open_package
