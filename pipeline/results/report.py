@@ -131,7 +131,7 @@ def write_report(
 
 
 def _link_pages(text: str, output: Path) -> Markup:
-    """Return a text in which names such as docs/faq.md are links, if the page is written in the checkout."""
+    """Return a text in which names such as docs/data.md are links, if the page is written in the checkout."""
     html = str(escape(text))
     if not output.absolute().is_relative_to(REPOSITORY):
         return Markup(html)
