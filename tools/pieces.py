@@ -1,7 +1,6 @@
 """Train an experiment run by run, on machines that keep no files, and join the archives of the runs.
 
 Usage: python tools/pieces.py run FOLDER RUN...         where the prepared text is: train these runs, and pack them
-       python tools/pieces.py keep FOLDER               the same: pack what is trained
        python tools/pieces.py join FOLDER ARCHIVE...    where the runs come together
 
 Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLDER/pieces: translations, summary,
@@ -46,10 +45,6 @@ RULES_WITHOUT_WEIGHTS = (
 """The rules that make results of the archives. No other rule may run, since it would need the weights."""
 
 
-RULES_WITHOUT_TRAINING = ("dev_text", "translate", "align", "perplexity", "pack_run")
-"""The rules that pack a trained run."""
-
-
 def main() -> int:
     """Run or join pieces, and return Snakemake's exit code."""
     arguments, options = parse_arguments()
@@ -57,8 +52,6 @@ def main() -> int:
     try:
         if arguments.command == "run":
             return run_pieces(folder, arguments.runs, arguments.at_once, options)
-        if arguments.command == "keep":
-            return keep_pieces(folder, options)
         return join_pieces(folder, arguments.archives, options)
     except (UserError, OSError) as error:
         print_error(str(describe_error(error)))
@@ -74,9 +67,8 @@ def parse_arguments() -> tuple[argparse.Namespace, list[str]]:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="train and translate runs, and pack them", allow_abbrev=False)
-    keep = commands.add_parser("keep", help="pack the runs that are trained", allow_abbrev=False)
     join = commands.add_parser("join", help="make the results from archives", allow_abbrev=False)
-    for command in (run, keep, join):
+    for command in (run, join):
         command.add_argument("folder", type=Path, help="the experiment")
     run.add_argument("runs", nargs="+", metavar="RUN", help="a run, or a group of runs in FOLDER/pieces.yaml")
     run.add_argument(
@@ -103,16 +95,6 @@ def run_pieces(folder: Path, names: Sequence[str], parallel_trainings: int, opti
             subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
     targets += ["--resources", f"gpu={parallel_trainings}"]
     return run_snakemake(folder, [*targets, *options], environment)
-
-
-def keep_pieces(folder: Path, options: Sequence[str]) -> int:
-    """Pack the runs that are trained."""
-    summaries = sorted(folder.glob("models/*/summary.json"))
-    if not summaries:
-        raise UserError(f"{folder}: no run is trained yet")
-    targets = [f"pieces/{summary.parent.name}.tar.zst" for summary in summaries]
-    targets += ["--allowed-rules", *RULES_WITHOUT_TRAINING]
-    return run_snakemake(folder, [*targets, *options], dict(os.environ))
 
 
 def join_pieces(folder: Path, archives: Sequence[Path], options: Sequence[str]) -> int:
