@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.settings.model_types import MODEL_TYPES
-from nmt.training.history import count_planned_updates
 from pipeline.config.experiment import list_archives
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
@@ -55,23 +54,17 @@ def estimate_training_times(states: RunStates, runs: Iterable[str]) -> list[Trai
 
 def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     """Return the remaining training of a run, at its rate, the rate of a similar run, or the rate in the settings."""
-    models = states.config.models
     state = states[name]
     run = state.run
-    entry = models[run.model]
 
     # 1. the update at which the training starts: 0, or the last update of the run that it continues
     start_update = 0
     if run.base:
         base = states[run.base]
-        start_update = base.status.update
-        if base.finished_model is None:
-            base_training = models[base.run.model].training
-            start_update = count_planned_updates(base_training, base.status.updates_per_epoch)
+        start_update = base.status.update if base.finished_model else base.planned_updates
 
     # 2. the updates that are left
-    end_update = count_planned_updates(entry.training, state.status.updates_per_epoch)
-    updates = max(0, end_update - max(state.status.update, start_update))
+    updates = max(0, state.planned_updates - max(state.status.update, start_update))
 
     # 3. the rate of the run, of the run that it continues, or of the same model with a different seed
     similar_runs = [name]
@@ -84,7 +77,8 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
             return TrainingTime(name, updates, 3600 * updates_per_second, MEASURED_RATE)
 
     # 4. otherwise the rate in the settings, if there is one
-    configured_rate = states.config.resources.updates_per_hour.get(entry.model_type)
+    model_type = states.config.models[run.model].model_type
+    configured_rate = states.config.resources.updates_per_hour.get(model_type)
     return TrainingTime(name, updates, configured_rate, CONFIGURED_RATE if configured_rate else "")
 
 

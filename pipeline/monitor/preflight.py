@@ -69,7 +69,7 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
 
     # 1. devices on which models are trained
     devices = set()
-    for run in find_untrained_runs(job_list):
+    for run in find_untrained_runs(job_list, read_states(job_list)):
         devices.add(config.models[all_runs[run].model].training.device)
 
     # 2. devices on which models translate, if a job asks for a GPU
@@ -86,9 +86,8 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
     )
 
 
-def find_untrained_runs(job_list: JobList) -> list[str]:
+def find_untrained_runs(job_list: JobList, states: RunStates) -> list[str]:
     """Return the runs with a pending job of training, without the runs whose finished model is in a store."""
-    states = read_states(job_list)
     return [run for run in job_list.runs_to_train if states[run].finished_model is None]
 
 
@@ -104,8 +103,8 @@ def read_states(job_list: JobList) -> RunStates:
 def describe_forecast(job_list: JobList) -> list[str]:
     """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
     config = job_list.config
-    runs = find_untrained_runs(job_list)
     states = read_states(job_list)
+    runs = find_untrained_runs(job_list, states)
     lines = []
 
     # 1. hours

@@ -20,6 +20,8 @@ class RunState:
     folder: the training's folder in the store, with lock and checkpoints; None if the training has not begun.
     finished_model: the folder of the finished model in a store, or None.
     status: how far the training has come, by its history.
+    planned_updates: the number of the last update. If the training ends after some epochs, this is an upper limit until
+        their length is known.
     """
 
     run: Run
@@ -27,6 +29,7 @@ class RunState:
     folder: Path | None
     finished_model: Path | None
     status: RunStatus
+    planned_updates: int
 
 
 class RunStates:
@@ -64,7 +67,8 @@ class RunStates:
                     folder, status = state_folder, progress
             if finished_model:
                 status = _read_status(finished_model / HISTORY, training.dev_score)
-        return RunState(run, model, folder, finished_model, status)
+        planned_updates = count_planned_updates(training, status.updates_per_epoch)
+        return RunState(run, model, folder, finished_model, status, planned_updates)
 
 
 def _read_status(history: Path, dev_score: str) -> RunStatus:
