@@ -70,6 +70,11 @@ def scale_minutes(base: float, per_input_gb: float = 0) -> Callable[..., int]:
     return request_minutes
 
 
+def format_folder_option(name: str, files: list[str] | None) -> str:
+    """Return the option with the folder of some files, which all lie in it; "" if there are none."""
+    return options.format_option(name, Path(files[0]).parent) if files else ""
+
+
 def count_gpus(device: str) -> int:
     """Return the GPUs of a job: 1, or 0 if the settings say that it computes on the processor."""
     return 0 if device == "cpu" else 1
@@ -202,16 +207,6 @@ class Jobs:
         if self.config.init_from is None or self.plan.runs[wildcards.run].base:
             return []
         return [f"{self.config.init_from}/{name}" for name in NEEDED_FILES]
-
-    def init_from_option(self, wildcards: Any, input: Any) -> str:
-        """Return the option that names the model with whose weights a run begins."""
-        files = input.get("initial_model")
-        return options.format_option("init-from", Path(files[0]).parent) if files else ""
-
-    def continue_from_option(self, wildcards: Any, input: Any) -> str:
-        """Return the option that names the model which a run continues."""
-        base = input.get("base")
-        return options.format_option("continue-from", Path(base[0]).parent) if base else ""
 
     def nice_option(self, wildcards: Any) -> str:
         """Return the option of sbatch that gives less urgent trainings a lower priority."""

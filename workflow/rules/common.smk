@@ -30,7 +30,15 @@ from pipeline.results.outputs import COMPARISON, TABLES_PROVENANCE, TREE, list_o
 from pipeline.results.papers import read_paper, list_translated_sets
 from pipeline.config.schema import Config
 from workflow import cluster, gpus, internals, options, records
-from workflow.jobs import Jobs, count_gpus, literal_text, no_rerun_if_changed, scale_memory, scale_minutes
+from workflow.jobs import (
+    Jobs,
+    count_gpus,
+    format_folder_option,
+    literal_text,
+    no_rerun_if_changed,
+    scale_memory,
+    scale_minutes,
+)
 from workflow.paths import Paths
 from workflow.plan import Plan
 

@@ -56,8 +56,8 @@ rule train:
         ).model_dump_json(),
         train=lambda wildcards, input: os.path.dirname(input.train[0]),
         dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
-        continue_from=jobs.continue_from_option,
-        init_from=jobs.init_from_option,
+        continue_from=lambda wildcards, input: format_folder_option("continue-from", input.get("base")),
+        init_from=lambda wildcards, input: format_folder_option("init-from", input.get("initial_model")),
         shared_stores=no_rerun_if_changed(SHARED_STORES),
     shell:
         "NMT_LOG={log:q} nmt train --settings {params.settings_json:q} --train {params.train:q} --dev {params.dev:q}"
