@@ -40,7 +40,6 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
-        _check_initial_weights,
         _check_grammar,
         _check_moses,
     )
@@ -265,12 +264,6 @@ def _check_continuation(config: Config, name: str, base: str) -> Problems:
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
-
-
-def _check_initial_weights(config: Config) -> Problems:
-    """Check that `init_from` and `pretrained` are not set together: pretrained models are not trained."""
-    if config.init_from and config.pretrained.models:
-        yield Problem(("init_from",), "expected null, because `pretrained` models are not trained")
 
 
 def _check_grammar(config: Config) -> Problems:
