@@ -1,17 +1,17 @@
 #!/bin/sh
-# What both recipes, Dockerfile and nmt.def, install into a Debian with Python: the package and everything that it
-# depends on, each file with a hash of uv.lock, and KenLM's programs.
+# Install the packages that the project needs, each checked against its hash in uv.lock, and KenLM's programs into a Debian
+# with Python. Dockerfile and nmt.def call this.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
-# TORCH: the build of PyTorch (tools/setup.sh); with CUDA unless told, as where it is built says nothing of GPUs.
-# MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes about 20 core-minutes.
+# TORCH: the build of PyTorch (tools/setup.sh). The default has CUDA, because the image may be built on a machine without GPU.
+# MOSES=yes: also Moses and its word aligner, for the phrase-based system, which take about 20 core-minutes to compile.
 set -eu
 
 export PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1
 TORCH="${TORCH:-cuda}" sh tools/setup.sh
 PATH="$PWD/.venv/bin:$PATH"
 
-# The libraries that KenLM's programs need end up inside them, so what builds them goes again.
+# KenLM's programs contain the libraries that they need, so the packages that build them are removed again at the end.
 BUILD="cmake g++ make libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"
 apt-get update
 # gcc stays: PyTorch compiles kernels with it (`kernels: compiled`).
@@ -23,7 +23,7 @@ from pipeline.kenlm import provide_programs
 provide_programs(Path("/opt/kenlm"), $(nproc))
 END
 
-# The commit and its address stand in workflow/defaults.yaml alone; what the programs need stays.
+# Only workflow/defaults.yaml has the address of Moses' source. Perl stays, because Moses' scripts need it.
 if [ "${MOSES:-}" = yes ]; then
     apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
     url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' workflow/defaults.yaml)
