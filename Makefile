@@ -1,8 +1,8 @@
 # A newcomer needs only `make demo`. docs/running.md has the other commands.
 #
-#   make PYTHON=python3.12 demo     another Python (3.11 to 3.14)
+#   make PYTHON=python3.12 demo     a different Python (3.11 to 3.14)
 #   make CORES=2 demo               fewer cores than the machine has
-#   make TORCH=cuda setup           another build of PyTorch than this machine's driver needs: cpu, cuda, cu126
+#   make TORCH=cuda setup           a different build of PyTorch than this machine's driver needs: cpu, cuda, cu126
 
 PYTHON ?=
 CORES ?= all
