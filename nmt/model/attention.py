@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nmt.backend.compiled import fusible
-from nmt.backend.matmul import Backend, BackendModule, PreparedWeight, tanh_
+from nmt.backend.matmul import Backend, PreparedWeight, tanh_
 from nmt.model.gru import (
     backward_gru_step,
     choose_scan_backend,
@@ -31,7 +31,7 @@ CPU_SEARCH_FACTOR = 4
 since its gradients would have other last digits."""
 
 
-class Alignment(BackendModule):
+class Alignment(nn.Module):
     """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model; no bias, as in the authors' code."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_units: int) -> None:
@@ -39,15 +39,6 @@ class Alignment(BackendModule):
         self.W_a = create_weight(hidden_size, alignment_units)
         self.U_a = create_weight(context_size, alignment_units)
         self.v_a = create_weight(alignment_units)
-
-    def compute_keys(self, annotations: Tensor) -> Tensor:
-        """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
-        return self.backend.product(annotations, self.prepare_once("keys", lambda: self.U_a))
-
-    def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N), by `attend` below."""
-        queries = self.backend.product(state, self.prepare_once("queries", lambda: self.W_a))
-        return attend(queries, keys, self.v_a, padding, values, self.backend.fast_tanh)
 
 
 class AttentionScan(torch.autograd.Function):

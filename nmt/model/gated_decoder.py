@@ -48,15 +48,17 @@ class Annotations(Encoded):
 class GatedDecoder(BackendModule, ABC):
     """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s).
 
-    A subclass defines the context.
+    A subclass defines the context, which has the size of `encoder_directions` states.
     """
 
-    def __init__(self, architecture: GatedDecoderArchitecture, context_size: int) -> None:
+    encoder_directions: int
+
+    def __init__(self, architecture: GatedDecoderArchitecture) -> None:
         super().__init__()
         N = architecture.hidden_units
-        self.context_size = context_size
+        self.context_size = self.encoder_directions * N
         self.W_s, self.b_s = create_weight(N, N), create_weight(N)
-        self.unit = GRUCell(architecture.embedding_size, N, context_size)
+        self.unit = GRUCell(architecture.embedding_size, N, self.context_size)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
         """Return `encoded` with the keys of attention. This decoder has none."""
@@ -92,8 +94,7 @@ class FixedContextDecoder(GatedDecoder):
     The paper does not define s_0. Here, it is computed from the same vector, as in the authors' code.
     """
 
-    def __init__(self, architecture: GatedDecoderArchitecture) -> None:
-        super().__init__(architecture, architecture.hidden_units)
+    encoder_directions = 1
 
     def scan_steps(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
@@ -122,21 +123,19 @@ class GatedEncoderDecoder(EncoderDecoder):
     - section3 (Sec. 3.1): s_i = f(s_{i-1}, y_{i-1}, c_i); then p(y_i) from s_i, y_{i-1}, c_i.
 
     In all of them, c_i is computed from s_{i-1}, and the word before the first is a zero vector.
+
+    encoder_class, decoder_class: of the model type; both are made from its architecture.
     """
 
     architecture: GatedDecoderArchitecture
     readout: MaxoutOutputLayer
+    encoder_class: type[nn.Module]
+    decoder_class: type[GatedDecoder]
 
-    def __init__(
-        self,
-        architecture: GatedDecoderArchitecture,
-        vocabulary_sizes: tuple[int, int],
-        encoder: nn.Module,
-        decoder: GatedDecoder,
-    ) -> None:
+    def __init__(self, architecture: GatedDecoderArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
         super().__init__(architecture, vocabulary_sizes, embedding_bias=True)
-        self.encoder, self.decoder = encoder, decoder
-        self.readout = MaxoutOutputLayer(architecture, decoder.context_size, self.target_vocabulary_size)
+        self.encoder, self.decoder = self.encoder_class(architecture), self.decoder_class(architecture)
+        self.readout = MaxoutOutputLayer(architecture, self.decoder.context_size, self.target_vocabulary_size)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.

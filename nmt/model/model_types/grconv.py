@@ -78,11 +78,8 @@ class GrConv(GatedEncoderDecoder):
 
     architecture: GrConvArchitecture
     encoder: RecursiveEncoder
-
-    def __init__(self, architecture: GrConvArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(
-            architecture, vocabulary_sizes, RecursiveEncoder(architecture), FixedContextDecoder(architecture)
-        )
+    encoder_class = RecursiveEncoder
+    decoder_class = FixedContextDecoder
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.

@@ -31,10 +31,8 @@ class ForwardEncoder(nn.Module):
 class RNNencdec(GatedEncoderDecoder):
     """The model: the forward encoder and a decoder with a fixed context."""
 
-    def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(
-            architecture, vocabulary_sizes, ForwardEncoder(architecture), FixedContextDecoder(architecture)
-        )
+    encoder_class = ForwardEncoder
+    decoder_class = FixedContextDecoder
 
 
 Model = RNNencdec

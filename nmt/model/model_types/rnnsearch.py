@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.data.batches import word_mask
-from nmt.model.attention import Alignment, AttentionScan
+from nmt.model.attention import Alignment, AttentionScan, attend
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GRUCell, scan_gru
 from nmt.model.weights import Initializer, normal
@@ -45,13 +45,16 @@ class BidirectionalEncoder(nn.Module):
 class AttentionDecoder(GatedDecoder):
     """The decoder with attention. The alignment model computes c_i from s_{i-1}."""
 
+    encoder_directions = 2
+
     def __init__(self, architecture: GatedArchitecture) -> None:
-        super().__init__(architecture, context_size=2 * architecture.hidden_units)
+        super().__init__(architecture)
         self.alignment = Alignment(architecture.hidden_units, self.context_size, architecture.alignment_units)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
         """Return `encoded` with the keys U_a h_j, which are computed once per sentence."""
-        return replace(encoded, keys=self.alignment.compute_keys(encoded.annotations))
+        U_a = self.prepare_once("keys", lambda: self.alignment.U_a)
+        return replace(encoded, keys=self.backend.product(encoded.annotations, U_a))
 
     def scan_steps(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
@@ -69,18 +72,23 @@ class AttentionDecoder(GatedDecoder):
     ) -> tuple[Tensor, Tensor]:
         """See `GatedDecoder.compute_context_terms`."""
         assert encoded.keys is not None
-        return self.alignment.attend(state, encoded.keys, encoded.padding, annotation_terms)
+        queries = self.backend.product(state, self.prepare_once("queries", lambda: self.alignment.W_a))
+        return attend(
+            queries=queries,
+            keys=encoded.keys,
+            v_a=self.alignment.v_a,
+            padding=encoded.padding,
+            values=annotation_terms,
+            fast_tanh=self.backend.fast_tanh,
+        )
 
 
 class RNNsearch(GatedEncoderDecoder):
     """The model: the bidirectional encoder and the decoder with attention."""
 
     architecture: GatedArchitecture
-
-    def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
-        super().__init__(
-            architecture, vocabulary_sizes, BidirectionalEncoder(architecture), AttentionDecoder(architecture)
-        )
+    encoder_class = BidirectionalEncoder
+    decoder_class = AttentionDecoder
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
