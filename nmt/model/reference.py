@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,14 +25,24 @@ Sentence = list[int]
 """Ids of words, the end symbol last."""
 
 
-class GatedReference(ABC):
-    """The common part of three models: gated units, the decoder and its deep output.
+class Reference:
+    """The common part of all models.
 
     weights: by name, in the layout of the fast model: (inputs, outputs), the transpose of the paper's.
     """
 
-    def __init__(self, weights: dict[str, Tensor], settings: GatedDecoderArchitecture) -> None:
+    def __init__(self, weights: dict[str, Tensor], settings: Any) -> None:
         self.weights, self.settings = weights, settings
+
+    def times(self, name: str, vector: Tensor) -> Tensor:
+        """Return W x, row by row of the paper's W."""
+        return torch.stack([(column * vector).sum() for column in self.weights[name].unbind(dim=1)])
+
+
+class GatedReference(Reference, ABC):
+    """The common part of three models: gated units, the decoder and its deep output."""
+
+    settings: GatedDecoderArchitecture
 
     # Equations of one model -------------------------------------------------------------------------------------------
 
@@ -127,10 +138,6 @@ class GatedReference(ABC):
         """Return E x of a word."""
         return self.weights[f"{side}_embedding.E"][word] + self.weights[f"{side}_embedding.b"]
 
-    def times(self, name: str, vector: Tensor) -> Tensor:
-        """Return W x, row by row of the paper's W."""
-        return times(self.weights[name], vector)
-
 
 class RNNencdec(GatedReference):
     """RNNencdec, Sec. 2.1: the encoder's last state c = h_{T_x} is the decoder's only input from the source."""
@@ -191,14 +198,13 @@ class RNNsearch(GatedReference):
         return (self.weights["decoder.alignment.v_a"] * torch.tanh(pre_activation)).sum()
 
 
-class DeepLSTM:
+class DeepLSTM(Reference):
     """Sutskever et al. (2014), Sec. 2: a deep LSTM reads x, and another one starts from its last state and writes y.
 
-    weights: by name, in the layout of the fast model: (inputs, outputs), with the four parts of a layer concatenated.
+    The four parts of a layer are concatenated in its weights.
     """
 
-    def __init__(self, weights: dict[str, Tensor], settings: LSTMArchitecture) -> None:
-        self.weights, self.settings = weights, settings
+    settings: LSTMArchitecture
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
         """Return -log p(y | x), and no attention. p(y | x) is the product of p(y_t | v, y_1..y_{t-1}) (Eq. 1).
@@ -221,7 +227,7 @@ class DeepLSTM:
         for word in y:
             v = self.step("decoder", previous_word, v)
             h, _ = v[-1]
-            p = softmax(times(self.weights["readout.W_o"], h) + self.weights["readout.b_o"])
+            p = softmax(self.times("readout.W_o", h) + self.weights["readout.b_o"])
             nll = nll - torch.log(p[word])
             previous_word = E[word]
         return nll, []
@@ -238,15 +244,10 @@ class DeepLSTM:
 
     def cell(self, name: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         """Return the next h and c of a layer: Eqs. 7 to 11 of Graves (2013), without the terms of c (peepholes)."""
-        pre_activations = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
+        pre_activations = self.times(f"{name}.W", x) + self.times(f"{name}.U", h)
         i, f, g, o = (pre_activations + self.weights[f"{name}.b"]).view(4, -1)
         c_next = sigmoid(f) * c + sigmoid(i) * torch.tanh(g)
         return sigmoid(o) * torch.tanh(c_next), c_next
-
-
-def times(matrix: Tensor, vector: Tensor) -> Tensor:
-    """Return W x, row by row of the paper's W, whose transpose is `matrix`."""
-    return torch.stack([(column * vector).sum() for column in matrix.unbind(dim=1)])
 
 
 def sigmoid(x: Tensor) -> Tensor:
