@@ -293,12 +293,10 @@ class Adadelta(Optimizer):
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
         square_average = averages["square_average"].view(-1)
         step_average = averages["step_average"].view(-1)
-        rate: float | Tensor = self.learning_rate
+        # a tensor, since torch.compile would compile the code again for each number
+        rate = weight.new_full((), self.learning_rate)
         # without compiled code, a CPU keeps the intermediate results of a block in its cache
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
-        if fuse:
-            # a tensor, since torch.compile would compile the code again for each number
-            rate = weight.new_full((), self.learning_rate)
         for start in range(0, weight.numel(), block_size):
             block = slice(start, start + block_size)
             apply_adadelta(
@@ -323,36 +321,18 @@ def decay_averages(state: dict[str, Any], rows: Tensor | slice, update_count: in
         state[name][rows] = state[name][rows] * factors
 
 
-def apply_adadelta_fused(
-    weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: Tensor, rho: float,
-    epsilon: float, scale: Tensor,
-) -> None:  # fmt: skip
-    """Compute the same as `apply_adadelta`, in a form for torch.compile. `rate` is a tensor without dimensions."""
-    weight.sub_(update_averages(gradient, square_average, step_average, rho, epsilon, scale) * rate)
-
-
 # The length of the tensors, their dimension 0, differs from weight to weight.
-@fusible(
-    fused=apply_adadelta_fused,
-    dynamic_dims={"weight": 0, "gradient": 0, "square_average": 0, "step_average": 0},
-)
+@fusible(dynamic_dims={"weight": 0, "gradient": 0, "square_average": 0, "step_average": 0})
 def apply_adadelta(
-    weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: float, rho: float,
+    weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: Tensor, rho: float,
     epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
     """Update flat tensors in place by the equations of the class `Adadelta`.
 
-    square_average, step_average: E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
+    square_average, step_average: E[g^2] and E[step^2]. rate: the learning rate, a scalar. scale: see `Optimizer.step`.
     """
-    weight.add_(update_averages(gradient, square_average, step_average, rho, epsilon, scale), alpha=-rate)
-
-
-def update_averages(
-    gradient: Tensor, square_average: Tensor, step_average: Tensor, rho: float, epsilon: float, scale: Tensor
-) -> Tensor:
-    """Update both averages, E[g^2] and E[step^2], in place, and return the step of `Adadelta`."""
     gradient = gradient * scale
     square_average.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     step = torch.add(step_average, epsilon).div_(square_average + epsilon).sqrt_().mul_(gradient)
     step_average.mul_(rho).addcmul_(step, step, value=1 - rho)
-    return step
+    weight.addcmul_(step, rate, value=-1)

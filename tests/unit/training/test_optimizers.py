@@ -23,7 +23,7 @@ NO_CLIPPING = torch.ones(()).double()
 START = torch.linspace(-1, 1, 12, dtype=torch.float64).view(6, 2)
 
 
-def expected_weight(gradients: list[Tensor]) -> Tensor:
+def expected_weight(gradients: list[Tensor], learning_rate: float = 1.0) -> Tensor:
     """Return the weight after Adadelta's updates (Zeiler, 2012).
 
     Both averages start at 0, epsilon is inside both roots.
@@ -33,7 +33,7 @@ def expected_weight(gradients: list[Tensor]) -> Tensor:
         squares = RHO * squares + (1 - RHO) * gradient**2
         step = -torch.sqrt(steps + EPSILON) / torch.sqrt(squares + EPSILON) * gradient
         steps = RHO * steps + (1 - RHO) * step**2
-        weight = weight + step
+        weight = weight + learning_rate * step
     return weight
 
 
@@ -57,12 +57,12 @@ def make_sparse(gradient: Tensor, rows: list[int]) -> Tensor:
 @pytest.mark.parametrize("weights_per_block", [2, 1 << 16])
 def test_adadelta(weights_per_block, monkeypatch):
     monkeypatch.setattr(optimizers, "WEIGHTS_PER_BLOCK", weights_per_block)
-    model, optimizer = make_model()
+    model, optimizer = make_model(learning_rate=0.5)
     gradients = random_gradients(7)
     for gradient in gradients:
         model[0].grad = gradient.clone()
         optimizer.step(NO_CLIPPING)
-    torch.testing.assert_close(model[0].detach(), expected_weight(gradients), rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(model[0].detach(), expected_weight(gradients, 0.5), rtol=1e-12, atol=1e-14)
 
 
 ROWS = st.lists(st.sets(st.integers(0, 5), max_size=4), min_size=1, max_size=12)
