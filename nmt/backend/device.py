@@ -134,8 +134,7 @@ def _use_one_thread() -> None:
 @cache
 def _prepare_for_forks() -> None:
     """Let each process that is forked from this one use one thread, as the workers of a web server do."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_use_one_thread)
+    os.register_at_fork(after_in_child=_use_one_thread)
 
 
 def make_deterministic(threads: int) -> None:

@@ -1,7 +1,6 @@
 """Which device computes, and what is said of a GPU that cannot be used; here without one."""
 
 import ctypes
-import os
 import platform
 import subprocess
 from pathlib import Path
@@ -162,7 +161,6 @@ print(kept - used_megabytes())
     assert 90 < int(run_python("-c", program, check=True).stdout) < 110
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_forked_process_computes():
     """It has none of the threads that OpenMP has started. Nor does it start any, even if it loads a model itself."""
     code = (
