@@ -89,7 +89,7 @@ class Training(Settings):
     """Also write the history for TensorBoard, into the folder of the training in the store."""
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     """On a GPU, batches are padded to a multiple of this many words, plus the end symbol, so that there are few CUDA
-    graphs: 10 if the longest side has 50 words."""
+    graphs. With 5, sentences of up to 50 words need 10 of them."""
     cuda_graph_max_words: Annotated[int, Field(ge=0, le=MAX_SENTENCE_LENGTH)] | None = None
     """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words
     (docs/gpu.md#memory). 0: none is captured. null: all are. No result depends on it."""
