@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -140,20 +139,21 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    # the last RATE_LINES + 1 lines about updates; in a short history, the first of these is the start of the run
-    update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
-    scores = list[DevScore]()
-    for line in read_history(path, is_finished=False):
-        if "train_nll" in line:
-            update_lines.append(line)
-        if line.get("dev_nll") is not None:
-            scores.append(DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")))
+    lines = list(read_history(path, is_finished=False))
+    update_lines = [line for line in lines if "train_nll" in line]
+    scores = [
+        DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")) for line in lines if "dev_nll" in line
+    ]
 
-    last_line = update_lines[-1]
+    # A run that continues another one first scores the weights that it begins with. Its rate counts from there.
+    start: HistoryLine = {"update": 0, "seconds": 0.0}
+    if lines and "dev_nll" in lines[0]:
+        start = lines[0]
+    last_line = update_lines[-1] if update_lines else start
     return RunStatus(
         update=last_line["update"],
         epoch=last_line.get("epoch"),
-        updates_per_second=_measure_rate(update_lines),
+        updates_per_second=_measure_rate([start, *update_lines][-RATE_LINES - 1 :]),
         dev=scores[-1] if scores else None,
         best=max(scores, key=lambda score: score.sort_key(dev_score), default=None),
     )
@@ -165,11 +165,10 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
     Intervals in which updates took many times as long as usual are left out, since the machine has slept, or the
     process was stopped.
     """
-    intervals: list[tuple[int, float]] = []
-    for line, next_line in pairwise(lines):
-        updates, seconds = next_line["update"] - line["update"], next_line["seconds"] - line["seconds"]
-        if updates > 0 and seconds > 0:
-            intervals.append((updates, seconds))
+    intervals: list[tuple[int, float]] = [
+        (next_line["update"] - line["update"], next_line["seconds"] - line["seconds"])
+        for line, next_line in pairwise(lines)
+    ]
     if not intervals:
         return None
     usual_seconds = median(seconds / updates for updates, seconds in intervals)

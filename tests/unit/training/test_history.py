@@ -48,6 +48,16 @@ def test_rate_of_last_lines(history):
     assert (status.update, status.updates_per_second) == (40, 1.0)
 
 
+def test_continued_run_counts_from_its_base(history):
+    """The base ended after update 100, and was slower."""
+    write_lines(history, {"update": 100, "dev_nll": 1.0, "seconds": 100.0}, update_line(104, 102.0))
+    status = read_run_status(history.path)
+    assert (status.update, status.updates_per_second) == (104, 2.0)
+    write_lines(history, {"update": 100, "dev_nll": 1.0, "seconds": 100.0})
+    status = read_run_status(history.path)
+    assert (status.update, status.updates_per_second) == (100, None)
+
+
 def test_pause_is_not_in_the_rate(history):
     lines = [update_line(10 * line, 5.0 * line + (600 if line > 7 else 0)) for line in range(1, 10)]
     write_lines(history, *lines)
