@@ -32,7 +32,7 @@ from nmt.backend.compiled import Kernels, prepare_compiled_steps
 from nmt.backend.device import make_deterministic
 from nmt.backend.matmul import Backend, Precision
 from nmt.data.batches import Batch, pad_pairs
-from nmt.data.bitext import Bitext, binarize
+from nmt.data.bitext import binarize
 from nmt.data.vocabulary import SPECIALS, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
@@ -42,6 +42,7 @@ from nmt.settings.model_types import ModelTypeName
 from nmt.settings.training import ModelRun
 from nmt.training.optimizers import make_gradients_dense
 from nmt.training.trainer import Interrupted, Trainer
+from nmt.training.training_files import TrainingFiles
 from nmt.training.update import Updater
 from nmt.training.validation import GREEDY_SEARCH
 
@@ -233,11 +234,11 @@ def check_resume(setup: Setup) -> Measurements:
     for model_type in ("rnnsearch", "lstm"):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            text = write_text(folder, setup)
+            files = write_text(folder, setup)
             run = make_run(setup, model_type, updates)
-            uninterrupted = train_with_stops(setup, run, text, folder / "uninterrupted", [])
+            uninterrupted = train_with_stops(run, files, folder / "uninterrupted", [])
             stop_updates = [updates // 3, updates // 3 + 3]
-            resumed = train_with_stops(setup, run, text, folder / "resumed", stop_updates)
+            resumed = train_with_stops(run, files, folder / "resumed", stop_updates)
         differences = [name for name in uninterrupted if not torch.equal(uninterrupted[name], resumed[name])]
         assert not differences, f"{model_type}: {differences[:3]}"
         tensor_counts[model_type] = len(uninterrupted)
@@ -256,15 +257,13 @@ class StoppingTrainer(Trainer):
 
 
 def train_with_stops(
-    setup: Setup, run: ModelRun, text: Bitext, state: Path, stop_updates: list[int]
+    run: ModelRun, files: TrainingFiles, state: Path, stop_updates: list[int]
 ) -> dict[str, Tensor]:
     """Train, with a stop after each of these updates. Return all tensors of the state."""
-    word_count = setup.make_small_sizes().vocabulary - len(SPECIALS)
-    vocabulary = WordVocabulary([(f"w{rank}", 1) for rank in range(word_count)])
     for stop_update in [*stop_updates, None]:
-        trainer = StoppingTrainer(run, text, text, (vocabulary, vocabulary), state)
+        trainer = StoppingTrainer(run, files, state)
         trainer.stop_update = stop_update
-        trainer.resume(None)
+        trainer.resume()
         try:
             trainer.run()
         except Interrupted:
@@ -298,8 +297,8 @@ def make_run(setup: Setup, model_type: ModelTypeName, updates: int) -> ModelRun:
     return ModelRun.model_validate(run)
 
 
-def write_text(folder: Path, setup: Setup) -> Bitext:
-    """Write random pairs, and return them as ids. A target is its source backwards."""
+def write_text(folder: Path, setup: Setup) -> TrainingFiles:
+    """Write random pairs as training and development text. A target is its source backwards."""
     sizes = replace(setup.make_small_sizes(), batch=40 if setup.is_tiny else 4000)
     word_count = sizes.vocabulary - len(SPECIALS)
     vocabulary = WordVocabulary([(f"w{rank}", word_count - rank) for rank in range(word_count)])
@@ -314,7 +313,10 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
             words = [f"w{word_id - SPECIAL_COUNT}" for word_id in row[:length]]
             source_lines.write(" ".join(words))
             target_lines.write(" ".join(reversed(words)))
-    return binarize({"drawn": [(source, target)]}, vocabulary, vocabulary, folder / "text")
+    text, vocabulary_file = folder / "text", folder / "vocabulary.tsv"
+    binarize({"drawn": [(source, target)]}, vocabulary, vocabulary, text)
+    vocabulary.write(vocabulary_file)
+    return TrainingFiles(text, text, vocabulary_file, vocabulary_file)
 
 
 def check_search(setup: Setup) -> Measurements:

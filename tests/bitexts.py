@@ -37,6 +37,16 @@ def shifted_pairs() -> list[Pair]:
     return [(words, [2 + (word + 1) % 29 for word in words]) for words in sources]
 
 
+def random_pairs(max_words: int) -> list[Pair]:
+    """Sixty pairs of up to so many words a side."""
+    draw = random.Random(3)
+
+    def random_sentence() -> list[int]:
+        return [draw.randint(2, 30) for _ in range(draw.randint(1, max_words))]
+
+    return [(random_sentence(), random_sentence()) for _ in range(60)]
+
+
 def vocabulary(size: int) -> Vocabulary:
     """Words w2, w3, ... whose ids are their numbers."""
     return WordVocabulary([(f"w{i + 2}", size - i) for i in range(size)])

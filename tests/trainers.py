@@ -7,19 +7,22 @@ import pytest
 
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
+from nmt.store.trained_model import SIDES
 from nmt.training.history import HistoryLine, read_history
 from nmt.training.trainer import Interrupted, Trainer
-from tests.bitexts import vocabulary
-
-VOCABULARIES = (vocabulary(30), vocabulary(30))
+from nmt.training.training_files import TrainingFiles
 
 
-def make_trainer(
-    run: ModelRun, text: Bitext, state_folder: Path, predecessor: Path | None = None, **options: Any
-) -> Trainer:
-    """Return a trainer that has resumed; `text` is training and development text."""
-    trainer = Trainer(run, text, text, VOCABULARIES, state_folder, **options)
-    trainer.resume(predecessor)
+def training_files(text: Bitext, **models: Path) -> TrainingFiles:
+    """Return the files of a training; `text` is training and development text, with its vocabularies beside it."""
+    source, target = (text.folder.with_name(f"{side}.tsv") for side in SIDES)
+    return TrainingFiles(text.folder, text.folder, source, target, **models)
+
+
+def make_trainer(run: ModelRun, text: Bitext, state_folder: Path, **models: Path) -> Trainer:
+    """Return a trainer that has resumed; for the other arguments, see `training_files`."""
+    trainer = Trainer(run, training_files(text, **models), state_folder)
+    trainer.resume()
     return trainer
 
 

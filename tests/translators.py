@@ -7,8 +7,8 @@ from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from nmt.store.model_folder import write_text_settings
 from nmt.training.export import export_model
-from nmt.training.trainer import Trainer
-from tests.bitexts import vocabulary, write_bitext
+from tests.bitexts import write_bitext
+from tests.trainers import train
 from tests.training_settings import decoding, model_run
 
 MOSES = Tokenization(escape=True, split_hyphens=False)
@@ -25,11 +25,7 @@ def trained_model(here: Path, model_type: ModelTypeName = "rnnsearch", seed: int
     here.mkdir(parents=True, exist_ok=True)
     text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
     run = model_run(updates=10, model_type=model_type).model_copy(update={"seed": seed, "label": model_type})
-    vocabularies = vocabulary(size), vocabulary(size)
-    trainer = Trainer(run, text, text, vocabularies, here / "state")
-    trainer.resume(None)
-    trainer.run()
     folder = here / "model"
-    export_model(folder, trainer, vocabularies, "updates")
+    export_model(folder, train(run, text, here / "state"), "updates")
     write_text_settings(folder, text_settings())
     return folder

@@ -36,9 +36,10 @@ class Checkpoint:
 
 def save_checkpoint(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     """Write the checkpoint after `update` updates, then delete all but the newest ones."""
-    write_checkpoint(folder / f"checkpoint-{update:09d}.safetensors", checkpoint)
-    for path in list_checkpoints(folder)[:-KEPT_CHECKPOINTS]:
-        path.unlink()
+    path = folder / f"checkpoint-{update:09d}.safetensors"
+    save_tensors(path, checkpoint.tensors, {"record": json.dumps(checkpoint.record)})
+    for old_path in list_checkpoints(folder)[:-KEPT_CHECKPOINTS]:
+        old_path.unlink()
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
@@ -61,11 +62,6 @@ def load_newest_checkpoint(folder: Path) -> Checkpoint | None:
     if paths:
         raise UserError(f"{folder}: no intact checkpoint in it; delete or rename that folder to start again")
     return None
-
-
-def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint or a final state."""
-    save_tensors(path, checkpoint.tensors, {"record": json.dumps(checkpoint.record)})
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from nmt.backend.device import device_name
-from nmt.data.vocabulary import Vocabulary
 from nmt.errors import PermanentError
 from nmt.io.files import copy_file, sha256, write_json
 from nmt.io.system import describe_environment
@@ -35,12 +34,9 @@ three times theirs: a word of a vocabulary of 30,000 would have a probability of
 """
 
 
-def export_model(
-    folder: Path, trainer: Trainer, vocabularies: tuple[Vocabulary, Vocabulary], stop_reason: str
-) -> None:
-    """Write the model folder of a finished run.
+def export_model(folder: Path, trainer: Trainer, stop_reason: str) -> None:
+    """Write the model folder of a finished run. `stop_reason` is the return value of `Trainer.run`.
 
-    vocabularies: the source and the target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
     """
     # 1. the weights that the settings choose, and their scores
@@ -58,7 +54,7 @@ def export_model(
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
 
     # 4. the vocabularies with which the training began (their files may have changed), the history and the settings
-    source_vocabulary, target_vocabulary = vocabularies
+    source_vocabulary, target_vocabulary = trainer.vocabularies
     source_vocabulary.write(folder / SOURCE_VOCABULARY)
     target_vocabulary.write(folder / TARGET_VOCABULARY)
     copy_file(trainer.history.path, folder / HISTORY)

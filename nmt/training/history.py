@@ -27,8 +27,6 @@ RATE_LINES = 20
 """Number of intervals between lines of the history over which the rate is measured."""
 PAUSE_FACTOR = 8
 """Factor on the usual time of an update from which the time is a pause."""
-TENSORBOARD_FOLDER = "tensorboard"
-"""Folder in the state folder for the event files of TensorBoard."""
 
 
 class History:
@@ -36,6 +34,7 @@ class History:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.tensorboard: Any = None
 
     @property
     def size(self) -> int:
@@ -51,34 +50,26 @@ class History:
         os.truncate(self.path, len(complete_lines))
         return len(complete_lines) == size
 
+    def open_tensorboard(self, update: int) -> None:
+        """Also write all lines from now on for TensorBoard, which drops events after `update` of an earlier start."""
+        from tensorboardX import SummaryWriter  # only runs with `tensorboard: true` need it
+
+        # The suffix gives each start a file of its own, also two starts within a second.
+        folder = self.path.with_name("tensorboard")
+        self.tensorboard = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
+
     def add(self, line: HistoryLine) -> None:
-        """Append one line and sync it to the disk."""
+        """Append one line and sync it to the disk. In TensorBoard, each of its numbers is a point of a curve."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-
-class TensorBoardWriter:
-    """Writes the history as events in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
-
-    def __init__(self, folder: Path, update: int) -> None:
-        """Open a new event file. `update`: the last update whose events stay."""
-        from tensorboardX import SummaryWriter  # only runs with `tensorboard: true` need it
-
-        # The suffix gives each start a file of its own, also two starts within a second.
-        self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
-
-    def add(self, line: HistoryLine) -> None:
-        """Add one line of the history. Each of its numbers is a point of a curve over updates."""
-        for name, value in line.items():
-            if name != "update" and isinstance(value, int | float):
-                self.writer.add_scalar(name, value, line["update"])
-        self.writer.flush()
-
-    def close(self) -> None:
-        """Write the remaining events and close the file."""
-        self.writer.close()
+        if self.tensorboard:
+            for name, value in line.items():
+                if name != "update" and isinstance(value, int | float):
+                    self.tensorboard.add_scalar(name, value, line["update"])
+            self.tensorboard.flush()
 
 
 def read_history(path: Path, is_finished: bool = True) -> Iterator[HistoryLine]:

@@ -11,11 +11,11 @@ from nmt.io import locks
 from nmt.io.files import write_json
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import FINAL_STATE, SUMMARY
+from nmt.store.model_folder import SUMMARY
 from nmt.store.training_store import TRAINING_INPUTS, TrainingStore, finished_model_folder
 from nmt.training.checkpoint import list_checkpoints
 from nmt.training.export import export_model
-from nmt.training.trainer import PastTheEnd, Trainer, open_data
+from nmt.training.trainer import PastTheEnd, Trainer
 from nmt.training.training_files import TrainingFiles
 
 
@@ -40,13 +40,10 @@ def train_in_store(
         Interrupted: the training has stopped before its end. Its state is saved.
         StillLocked: another process has run the training until the deadline.
     """
-    train, dev, vocabularies = open_data(
-        files.train, files.dev, files.source_vocabulary, files.target_vocabulary
-    )
     for state_folder in store.find_state_folders(name, training_inputs, run):
         with locks.hold_folder(state_folder, if_locked, deadline) as lock:
             # 1. another process may have finished the training while this one waited for the lock
-            trainer = Trainer(run, train, dev, vocabularies, state_folder, files.base_key, files.init_from)
+            trainer = Trainer(run, files, state_folder)
             model_folder = finished_model_folder(state_folder, trainer.key)
             if (model_folder / SUMMARY).is_file():
                 return model_folder
@@ -60,9 +57,8 @@ def train_in_store(
 
             # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
             # it as it is, and train from the start in the next folder.
-            base_state = None if files.continue_from is None else files.continue_from / FINAL_STATE
             try:
-                trainer.resume(base_state)
+                trainer.resume()
             except PastTheEnd as error:
                 click.echo(f"nmt: {name}: {error}; training from the start in a new folder", err=True)
                 continue
@@ -70,7 +66,7 @@ def train_in_store(
             # 4. train to the end
             trainer.is_lock_lost = lock.is_lost
             stop_reason = trainer.run(deadline)
-            export_model(model_folder, trainer, vocabularies, stop_reason)
+            export_model(model_folder, trainer, stop_reason)
             return model_folder
     # somebody has put a different training into the second folder, which is for this end alone
     raise UserError(f"{state_folder}: holds a different training; delete or rename it to start again")

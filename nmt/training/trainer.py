@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
+from nmt.store.model_folder import FINAL_STATE, WEIGHTS, initial_weights_checksum
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from nmt.store.trained_model import check_vocabularies
 from nmt.store.training_store import collect_training_inputs, compute_key, compute_model_key
@@ -48,15 +48,10 @@ from nmt.training.checkpoint import (
     save_checkpoint,
 )
 from nmt.training.counters import Counters, LogWindow
-from nmt.training.history import (
-    TENSORBOARD_FOLDER,
-    History,
-    HistoryLine,
-    TensorBoardWriter,
-    count_planned_updates,
-)
+from nmt.training.history import History, HistoryLine, count_planned_updates
 from nmt.training.optimizers import collect_optimizer_tensors, restore_optimizer
 from nmt.training.prefetching import prefetch_batches
+from nmt.training.training_files import TrainingFiles
 from nmt.training.update import Updater
 from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
 
@@ -64,20 +59,6 @@ WEIGHT_PREFIX = "model/"
 """Checkpoints store the weights under their names with this prefix, beside the optimizer's tensors."""
 STATISTICS = "sums"
 """The name of the update statistics in a checkpoint."""
-
-
-def open_data(
-    train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path
-) -> tuple[Bitext, Bitext, tuple[Vocabulary, Vocabulary]]:
-    """Return training text, development text, and both vocabularies, source first.
-
-    Raises UserError if a bitext was altered, or was binarized with a different vocabulary.
-    """
-    source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    train_bitext, dev_bitext = Bitext.open(train), Bitext.open(dev)
-    train_bitext.check(source, target)
-    dev_bitext.check(source, target)
-    return train_bitext, dev_bitext, (source, target)
 
 
 def load_initial_weights(
@@ -121,84 +102,77 @@ class Interrupted(Exception):
 class Trainer:
     """One training run in one state folder, fresh or resumed from its last checkpoint."""
 
-    def __init__(
-        self,
-        run: ModelRun,
-        train: Bitext,
-        dev: Bitext,
-        vocabularies: tuple[Vocabulary, Vocabulary],
-        state_folder: Path,
-        base_key: str | None = None,
-        init_from: Path | None = None,
-    ) -> None:
+    def __init__(self, run: ModelRun, files: TrainingFiles, state_folder: Path) -> None:
         """Set up a training of `run`.
 
         Args:
-            vocabularies: the source and the target vocabulary.
+            files: the text, the vocabularies, and the model that the training continues or begins with.
             state_folder: the folder for checkpoints, best weights and the history.
-            base_key: key of the finished model that the training continues.
-            init_from: folder of the model whose weights are the initial ones; None draws them.
 
         Raises:
-            UserError: the device lacks the precision, or the weights in `init_from` do not fit.
+            UserError: the files do not fit each other or the settings, or the device lacks the precision.
         """
-        # 1. the process: threads, memory, device
         training = run.training
-        make_deterministic(training.threads)
-        keep_freed_memory()
-        device = choose_device(training.device)
-        check_precision(training.precision, device)
-        self.device = device
         self.run_settings, self.settings = run, training
-        self.state_folder = state_folder
+        self.files, self.state_folder = files, state_folder
 
-        # 2. the text
-        source_vocabulary, self.target_vocabulary = vocabularies
-        self.train_bitext, self.dev_bitext = train, dev
-        self.data = data_checksums(train.meta, dev.meta) | initial_weights_checksum(init_from)
+        # 1. the text, which must be as it was binarized, with these vocabularies
+        self.vocabularies = Vocabulary.read(files.source_vocabulary), Vocabulary.read(files.target_vocabulary)
+        self.train_bitext, self.dev_bitext = Bitext.open(files.train), Bitext.open(files.dev)
+        self.train_bitext.check(*self.vocabularies)
+        self.dev_bitext.check(*self.vocabularies)
+        self.data = data_checksums(self.train_bitext.meta, self.dev_bitext.meta)
+        self.data |= initial_weights_checksum(files.init_from)
         order_seed = run.seed if training.order == "seed" else None
-        self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
+        self.pairs = PairsWithinLimit(self.train_bitext, run.max_words, order_seed)
         if len(self.pairs) < training.batch_size:
             print_warning(
-                f"{train.folder}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
+                f"{files.train}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
                 f"training.batch_size ({training.batch_size}): a batch has the same pair several times"
             )
         if training.dev_sentences == "all":
-            self.dev_rows = np.arange(len(dev))
+            self.dev_rows = np.arange(len(self.dev_bitext))
         else:
-            self.dev_rows = PairsWithinLimit(dev, run.max_words).rows
+            self.dev_rows = PairsWithinLimit(self.dev_bitext, run.max_words).rows
+
+        # 2. the process: threads, memory, device
+        make_deterministic(training.threads)
+        keep_freed_memory()
+        self.device = choose_device(training.device)
+        check_precision(training.precision, self.device)
 
         # 3. the model and its optimizer
-        vocabulary_sizes = len(source_vocabulary), len(self.target_vocabulary)
+        source_vocabulary, target_vocabulary = self.vocabularies
+        vocabulary_sizes = len(source_vocabulary), len(target_vocabulary)
         model = model_types.create_model(run.model_type, run.architecture, vocabulary_sizes, run.seed)
-        self.model = model.to(device)
-        self.has_initial_weights = init_from is not None
-        if init_from is not None:
-            load_initial_weights(self.model, init_from, vocabularies)
+        self.model = model.to(self.device)
+        if files.init_from is not None:
+            load_initial_weights(self.model, files.init_from, self.vocabularies)
         is_portable = training.arithmetic == "portable"
-        matmul_library = choose_matmul_library(device, "torch" if is_portable else training.matmul_library)
-        fuse = prepare_compiled_steps(training.kernels, device)
+        matmul_library = choose_matmul_library(
+            self.device, "torch" if is_portable else training.matmul_library
+        )
+        fuse = prepare_compiled_steps(training.kernels, self.device)
         self.model.use_backend(Backend(training.precision, matmul_library, fuse))
         self.updater = Updater(self.model, training)
 
         # 4. the end of the run, its key in the store, and its records
         self.max_updates = count_planned_updates(training, len(self.pairs) / training.batch_size)
-        self.training_inputs = collect_training_inputs(run, self.data, base_key)
+        self.training_inputs = collect_training_inputs(run, self.data, files.base_key)
         self.training_key = compute_key(self.training_inputs)
         self.key = compute_model_key(self.training_inputs, run)
         self.counters = Counters()
         self.history = History(state_folder / "history.jsonl")
-        self.tensorboard: TensorBoardWriter | None = None
         self.is_stopping = threading.Event()
         self.is_lock_lost: Callable[[], bool] = lambda: False
         self._last_clock = time.monotonic()
 
     # --- beginning or resuming ----------------------------------------------------------------------------------------
 
-    def resume(self, base_state: Path | None) -> None:
+    def resume(self) -> None:
         """Resume from the newest intact checkpoint. If there is none, start from the weights of a new model.
 
-        If the training continues another model, it starts from `base_state` instead, the final state of that model.
+        If the training continues another model, it starts from the final state of that model instead.
         Raises PastTheEnd if the checkpoint is beyond the end that the settings ask for.
         """
         self.state_folder.mkdir(parents=True, exist_ok=True)
@@ -220,11 +194,11 @@ class Trainer:
                 f"lines are missing; to have them, stop, copy that checkpoint's history, and run again"
             )
         if self.settings.tensorboard:
-            self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
+            self.history.open_tensorboard(self.counters.update)
         if checkpoint is None:
-            if base_state is not None:
-                self._continue_from(base_state)
-            if base_state is not None or self.has_initial_weights:
+            if self.files.continue_from:
+                self._continue_from(self.files.continue_from / FINAL_STATE)
+            if self.files.continue_from or self.files.init_from:
                 # Score the weights of the other model, since they may remain the best.
                 self._validate_and_keep()
 
@@ -302,11 +276,9 @@ class Trainer:
         """
         label = f"train {self.run_settings.model}"
         progress = Progress(self.max_updates, "updates", label, initial_count=self.counters.update)
-        tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
         with (
             progress,
-            tensorboard,
             catch_stop_signals(self.is_stopping),
             closing(self._make_batches()) as batches,
         ):
@@ -377,7 +349,9 @@ class Trainer:
             return
 
         update = self.counters.update
-        self._record({"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds})
+        self.history.add(
+            {"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds}
+        )
         raise PermanentError(
             f"{self.state_folder}: up to update {update}, {nonfinite_updates} gradients were not finite; the last "
             f"checkpoint is from before them. Lower training.learning_rate, check the data, or train from the start as "
@@ -423,12 +397,6 @@ class Trainer:
             self.save()
         self._add_elapsed_time()
 
-    def _record(self, line: HistoryLine) -> None:
-        """Write a line into the history and, if the settings ask for it, for TensorBoard."""
-        self.history.add(line)
-        if self.tensorboard is not None:
-            self.tensorboard.add(line)
-
     def _log_updates(self) -> None:
         """Write a line about the updates since the previous line, and set their statistics to 0."""
         window = self.counters.log_window
@@ -436,7 +404,7 @@ class Trainer:
         line |= window.compute_means(self.updater.read_statistics())
         if self.settings.decay_from_epoch is not None:
             line["learning_rate"] = self.updater.optimizer.learning_rate
-        self._record(line | window.compute_speed() | {"seconds": self.counters.seconds})
+        self.history.add(line | window.compute_speed() | {"seconds": self.counters.seconds})
 
         self.updater.statistics.zero_()
         self.counters.log_window = LogWindow()
@@ -450,7 +418,7 @@ class Trainer:
         message = f"update {counters.update:,}: development NLL {dev_nll:.3f} nats per sentence"
         if self.settings.dev_score == "bleu":
             score = compute_greedy_bleu(
-                self.model, self.dev_bitext, self.dev_rows, self.settings.batch_size, self.target_vocabulary
+                self.model, self.dev_bitext, self.dev_rows, self.settings.batch_size, self.vocabularies[1]
             )
             measures["dev_bleu"] = score
             message += f", BLEU {score:.2f}"
@@ -458,7 +426,7 @@ class Trainer:
         # 2. report
         self.check_before_writing()  # a process that was suspended while it scored may have lost the folder
         line: HistoryLine = {"update": counters.update, "epoch": self.count_epochs()}
-        self._record(line | measures | {"seconds": counters.seconds})
+        self.history.add(line | measures | {"seconds": counters.seconds})
         click.echo(message, err=True)
         return counters.count_validation(score)
 
@@ -480,7 +448,7 @@ class Trainer:
     def compute_random_nll(self) -> float:
         """Return the development NLL of a model that finds all words of the target vocabulary equally likely."""
         lengths = [len(self.dev_bitext.target(int(row))) + 1 for row in self.dev_rows]  # with the end symbol
-        return float(np.mean(lengths)) * math.log(len(self.target_vocabulary))
+        return float(np.mean(lengths)) * math.log(len(self.vocabularies[1]))
 
     def compute_train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""

@@ -27,8 +27,8 @@ class TrainingFiles:
     dev: Path
     source_vocabulary: Path
     target_vocabulary: Path
-    continue_from: Path | None
-    init_from: Path | None
+    continue_from: Path | None = None
+    init_from: Path | None = None
 
     @property
     def base_key(self) -> str | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from nmt.data.bitext import Bitext
 from nmt.data.meta import ARRAYS
+from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.sentence_sets import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
@@ -18,7 +20,6 @@ from nmt.evaluation.translations import (
 )
 from nmt.store import trained_model
 from nmt.training import checkpoint
-from nmt.training.trainer import open_data
 from tests.bitexts import write_text
 from tests.translators import text_settings
 from tests.translators import trained_model as train
@@ -29,8 +30,8 @@ FLIPS = 6
 
 
 def read_text(folder: Path) -> None:
-    bitext = folder / "bitext"
-    open_data(bitext, bitext, folder / "source.tsv", folder / "target.tsv")
+    source, target = (Vocabulary.read(folder / f"{side}.tsv") for side in trained_model.SIDES)
+    Bitext.open(folder / "bitext").check(source, target)
 
 
 def read_model(folder: Path) -> None:

@@ -1,27 +1,27 @@
 """What the development set's NLL and BLEU are taken over, and which weights they choose."""
 
-import random
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from nmt.data.batches import Indices, make_batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
 from nmt.decoding import beam_search
 from nmt.evaluation.bleu import multi_bleu
-from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.training.export import summarize_training
 from nmt.training.trainer import Trainer
 from nmt.training.validation import (
-    GREEDY_SEARCH,
     compute_greedy_bleu,
     compute_mean_nll,
     compute_sentence_nlls,
 )
-from tests.bitexts import write_bitext
-from tests.trainers import VOCABULARIES, history_lines, make_trainer, train
+from tests.bitexts import random_pairs, vocabulary, write_bitext
+from tests.trainers import history_lines, make_trainer, train
 from tests.training_settings import model_run
 
 LIMIT = 12
@@ -31,14 +31,8 @@ WILD = {"optimizer": "adam", "cost": "mean"}
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
-    """60 pairs of up to 20 words per side, some of them over the limit on one side only."""
-    draw = random.Random(3)
-
-    def sample_sentence() -> list[int]:
-        return [draw.randint(2, 30) for _ in range(draw.randint(1, 20))]
-
-    pairs = [(sample_sentence(), sample_sentence()) for _ in range(60)]
-    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
+    """Some of its pairs are over the limit on one side only."""
+    return write_bitext(tmp_path_factory.mktemp("text"), random_pairs(max_words=20))
 
 
 def rows_within_limit(text: Bitext) -> Indices:
@@ -71,44 +65,34 @@ def test_kept_weights(text, tmp_path, keep):
     assert summarize_training(trainer, "updates")["best_update"] == best_update
 
 
-def translate_greedily(model: EncoderDecoder, text: Bitext) -> list[tuple[list[int], list[int]]]:
-    """Return every source whose greedy translation has only known words, with this translation."""
-    pairs = []
-    for row in range(len(text)):
-        batch = make_batch(text, np.array([row]), source_eos=True)
-        encoded = model.encode(batch.source, batch.source_lengths)
-        source = text.source(row).tolist()
-        [[hypothesis]] = beam_search.search(
-            model, encoded, np.array([len(source)]), GREEDY_SEARCH, forbid_unknown=False
-        )
-        if min(hypothesis.ids) > UNKNOWN:
-            pairs.append((source, hypothesis.ids))
-    return pairs
+def test_greedy_bleu(tmp_path, monkeypatch):
+    """A model that repeats the source, by which half of the sentences are right."""
 
+    def repeat_sources(_: Any, sources: Tensor, lengths: Indices, *__: Any, **___: Any) -> list[Any]:
+        return [
+            [SimpleNamespace(ids=ids[:length])]
+            for ids, length in zip(sources.t().tolist(), lengths, strict=True)
+        ]
 
-def test_greedy_bleu(text, tmp_path):
-    """A model's own greedy translations have BLEU 100, and others less."""
-    model = train(model_run(**WILD, updates=40, learning_rate=0.05), text, tmp_path / "state").model
-    pairs = translate_greedily(model, text)
-    assert len(pairs) > 20
-    rows = np.arange(len(pairs))
-    (tmp_path / "equal").mkdir()
-    equal_text = write_bitext(tmp_path / "equal", pairs)
-    assert compute_greedy_bleu(model, equal_text, rows, 7, VOCABULARIES[1]) == pytest.approx(100)
-
-    wrong_pairs = [(source, [word % 29 + 2 for word in target]) for source, target in pairs[:10]] + pairs[10:]
-    (tmp_path / "wrong").mkdir()
-    wrong_text = write_bitext(tmp_path / "wrong", wrong_pairs)
-    bleu = compute_greedy_bleu(model, wrong_text, rows, 7, VOCABULARIES[1])
-    assert 0 < bleu < 100
-    assert bleu == compute_greedy_bleu(model, wrong_text, rows, 3, VOCABULARIES[1]), "batches change nothing"
+    monkeypatch.setattr(beam_search, "search", repeat_sources)
+    model = SimpleNamespace(
+        architecture=SimpleNamespace(source_eos=True),
+        encode=lambda sources, lengths: sources,
+        parameters=lambda: iter([torch.zeros(1)]),
+    )
+    sources = [source for source, _ in random_pairs(max_words=20)]
+    targets = sources[:30] + [[word % 29 + 2 for word in source] for source in sources[30:]]
+    half_right = write_bitext(tmp_path, list(zip(sources, targets, strict=True)))
+    assert compute_greedy_bleu(model, half_right, np.arange(30), 7, vocabulary(30)) == pytest.approx(100)
 
     # With subword units, it is the BLEU of words.
     units = SubwordVocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)])
-    hypotheses = [" ".join(units.words(ids)) for _, ids in pairs]
-    references = [" ".join(units.words(ids)) for _, ids in wrong_pairs]
-    bleu_of_words = multi_bleu().corpus_score(hypotheses, [references]).score
-    assert compute_greedy_bleu(model, wrong_text, rows, 7, units) == pytest.approx(bleu_of_words)
+    for words in (vocabulary(30), units):
+        hypotheses, references = ([" ".join(words.words(ids)) for ids in side] for side in (sources, targets))
+        expected_bleu = multi_bleu().corpus_score(hypotheses, [references]).score
+        assert 0 < expected_bleu < 100
+        bleu = compute_greedy_bleu(model, half_right, np.arange(60), 7, words)
+        assert bleu == pytest.approx(expected_bleu)
 
 
 def test_unknown_word_is_always_wrong(text, tmp_path):
@@ -117,7 +101,7 @@ def test_unknown_word_is_always_wrong(text, tmp_path):
         model.readout.b_o[UNKNOWN] += 50.0
     unknown_text = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
     assert unknown_text.target(0).tolist() == [UNKNOWN] * 6
-    assert compute_greedy_bleu(model, unknown_text, np.arange(1), 1, VOCABULARIES[1]) == 0
+    assert compute_greedy_bleu(model, unknown_text, np.arange(1), 1, vocabulary(30)) == 0
 
 
 def test_dev_score(text, tmp_path, monkeypatch):
