@@ -40,7 +40,8 @@ def train_in_store(
         Interrupted: the training has stopped before its end. Its state is saved.
         StillLocked: another process has run the training until the deadline.
     """
-    for state_folder in store.find_state_folders(name, training_inputs, run):
+    state_folders = store.find_state_folders(name, training_inputs, run)
+    for state_folder in state_folders:
         with locks.hold_folder(state_folder, if_locked, deadline) as lock:
             # 1. another process may have finished the training while this one waited for the lock
             trainer = Trainer(run, files, state_folder)
@@ -49,7 +50,7 @@ def train_in_store(
                 return model_folder
 
             # 2. if this training is new, but there was an earlier one with its name, say which inputs have changed
-            if not list_checkpoints(state_folder):
+            if not any(map(list_checkpoints, state_folders)):
                 changes = store.describe_changes(name, training_inputs)
                 if changes:
                     click.echo(f"nmt: {name}: a new training, because {changes}", err=True)

@@ -31,7 +31,7 @@ from nmt.training.trainer import Interrupted, PastTheEnd, Trainer
 from nmt.training.training_files import TrainingFiles
 from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
-from tests.trainers import history_lines, make_trainer, stop_after, train
+from tests.trainers import history_lines, make_trainer, stop_after, train, training_files
 from tests.training_settings import model_run
 
 CLOCK_KEYS = ("seconds", "source_words_per_second", "target_words_per_second")
@@ -447,6 +447,18 @@ def test_vocabulary_replaced_during_training(text, tmp_path, monkeypatch):
     folder = train_in_store(store, "small", run, files, files.collect_inputs(run), "refuse", math.inf)
     loaded = trained_model.load_model(folder, torch.device("cpu"))
     assert loaded.source_vocabulary.sha256 == vocabulary(30).sha256
+
+
+def test_shorter_training_begins_in_its_own_folder(text, tmp_path, capsys):
+    """The longer one, whose settings are the same, is the only reason that is given."""
+    folders, store = [], TrainingStore(tmp_path)
+    for run in (model_run(updates=1, learning_rate=0.5), model_run(updates=3), model_run(updates=2)):
+        files = training_files(text)
+        folders.append(
+            train_in_store(store, "small", run, files, files.collect_inputs(run), "refuse", math.inf)
+        )
+    assert len({folder.parent for folder in folders}) == 3
+    assert capsys.readouterr().err.count("a new training, because") == 1
 
 
 @pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
