@@ -16,12 +16,7 @@ from pipeline.config.catalogue import GrammarSettings, Split
 from pipeline.grammar.grammar import Grammar, SentencePair
 
 SPLIT_OF_HASH: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
-"""The split of a sentence, by its hash modulo 16."""
-
-
-def split_of_sentence(english: str) -> Split:
-    """Return the split of a pair, by its English text alone."""
-    return SPLIT_OF_HASH[_hash_text(english)[0] % len(SPLIT_OF_HASH)]
+"""The split of a pair, by the hash of its English text modulo 16."""
 
 
 def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
@@ -32,11 +27,11 @@ def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Itera
     remaining_pairs = count
     while remaining_pairs:
         pair = grammar.generate_pair(rng)
-        english = pair.english_text()
-        if split_of_sentence(english) != split or _hash_text(english) in used_hashes:
+        text_hash = hashlib.blake2b(pair.english_text().encode(), digest_size=16).digest()
+        if SPLIT_OF_HASH[text_hash[0] % len(SPLIT_OF_HASH)] != split or text_hash in used_hashes:
             continue
         if split != "train":
-            used_hashes.add(_hash_text(english))
+            used_hashes.add(text_hash)
         yield pair
         remaining_pairs -= 1
 
@@ -77,8 +72,3 @@ def write_corpus(
             target_words += len(french.split())
             progress.update(1)
     write_json(counts, {"pairs": count, "source_words": source_words, "target_words": target_words})
-
-
-def _hash_text(english: str) -> bytes:
-    """Return a hash that is the same on every machine."""
-    return hashlib.blake2b(english.encode(), digest_size=16).digest()

@@ -65,6 +65,10 @@ class Derivation:
         """Return one of the entries, each with the same probability."""
         return self.rng.choices(entries)[0]
 
+    def chooses_to_add(self, words: int, english_end: int, probability: float) -> bool:
+        """Return True with this probability if there is room for so many words, otherwise False."""
+        return self.count_free_words(english_end) >= words and self.with_probability(probability)
+
     def choose_end(self, english_end: int, fraction: float) -> int:
         """Return a position between the next word and this fraction of the way to `english_end`."""
         return len(self.english) + 1 + int(self.rng.random() * fraction * self.count_free_words(english_end))
@@ -156,9 +160,9 @@ class Derivation:
     def generate_predicate(self, subject: Phrase, english_end: int) -> French:
         """Return a verb with its complement, then a place and a time if there are words left."""
         french = self.generate_verb_phrase(subject, english_end)
-        if self.count_free_words(english_end) >= 3 and self.with_probability(0.7):
+        if self.chooses_to_add(3, english_end, 0.7):
             french += self.generate_location(english_end)
-        if self.count_free_words(english_end) >= 1 and self.with_probability(0.4):
+        if self.chooses_to_add(1, english_end, 0.4):
             french += self.generate_time(lexicon.CLOSING_ADVERBS)
         return french
 
@@ -274,7 +278,7 @@ class Derivation:
         if polarity != "never" and self.with_probability(0.25):
             french += self.generate_word("very", "très")
         adjective = self.choose_adjective(after_noun=self.with_probability(0.8))
-        form = adjective.inflect(subject.plural, subject.feminine)
+        form = adjective.french[subject.plural][subject.feminine]
         return french + self.generate_word(adjective.english, form)
 
     # --- verbs ----------------------------------------------------------------
@@ -382,14 +386,14 @@ class Derivation:
 
         negated: whether it is the object of a negated verb, in which indefinite articles become "de".
         """
-        if not negated and self.count_free_words(english_end) >= 5 and self.with_probability(0.15):
+        if not negated and self.chooses_to_add(5, english_end, 0.15):
             return self.generate_coordination(kind, english_end)
         if kind == "person" and (self.count_free_words(english_end) < 2 or self.with_probability(0.2)):
             return self.generate_name()
 
         # a common noun, with a modifier behind it if there are words left
         phrase = self.generate_simple_phrase(kind, english_end, negated)
-        if self.count_free_words(english_end) >= 3 and self.with_probability(0.75):
+        if self.chooses_to_add(3, english_end, 0.75):
             phrase.french.extend(self.generate_modifier(kind, phrase, english_end))
         return phrase
 
@@ -414,7 +418,7 @@ class Derivation:
 
     def generate_simple_phrase(self, kind: NounKind, english_end: int, negated: bool = False) -> Phrase:
         """Return determiner or possessor, adjectives and noun, without modifiers behind."""
-        if self.count_free_words(english_end) >= 3 and self.with_probability(0.12):
+        if self.chooses_to_add(3, english_end, 0.12):
             return self.generate_possession(kind, english_end)
         plural = self.with_probability(0.35)
         determiner = self.choose_entry(lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS)
@@ -463,24 +467,23 @@ class Derivation:
         words_after: French = []
 
         # 1. an adjective that stands before the French noun, such as "grand"; each step leaves a word for the noun
-        if self.count_free_words(english_end) >= 2 and self.with_probability(0.3):
+        if self.chooses_to_add(2, english_end, 0.3):
             adjective = self.choose_adjective(after_noun=False)
-            form = adjective.inflect(plural, noun.feminine)
+            form = adjective.french[plural][noun.feminine]
             if not plural and not noun.feminine and begins_with_vowel(noun.french[0]):
                 form = adjective.before_vowel
             adjective_before = self.generate_word(adjective.english, form)
 
         # 2. an adjective that stands behind it, such as "rouge"
-        if self.count_free_words(english_end) >= 2 and self.with_probability(0.4):
+        if self.chooses_to_add(2, english_end, 0.4):
             adjective = self.choose_adjective(after_noun=True)
-            has_room_for_very = not adjective_before and self.count_free_words(english_end) >= 3
-            if has_room_for_very and self.with_probability(0.15):
+            if not adjective_before and self.chooses_to_add(3, english_end, 0.15):
                 words_after = self.generate_word("very", "très")
-            form = adjective.inflect(plural, noun.feminine)
+            form = adjective.french[plural][noun.feminine]
             words_after += self.generate_word(adjective.english, form)
 
         # 3. a place: a "school book" is a "livre de école"
-        if kind == "thing" and self.count_free_words(english_end) >= 2 and self.with_probability(0.25):
+        if kind == "thing" and self.chooses_to_add(2, english_end, 0.25):
             place = self.choose_entry(lexicon.PLACES)
             links = self.emit_english(place.english[0])
             words_after = [("de", links), (place.french[0], links), *words_after]

@@ -3,9 +3,12 @@
 Tables have one word per row. French forms are written out and not derived, so that irregular forms need no rules.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
+Word = TypeVar("Word")
 NounKind = Literal["person", "thing", "place"]
 
 Forms = tuple[str, str]
@@ -37,10 +40,6 @@ class Adjective:
     english: str
     french: tuple[Forms, Forms]
     before_vowel: str
-
-    def inflect(self, plural: bool, feminine: bool) -> str:
-        """Return the French form that agrees with a noun."""
-        return self.french[plural][feminine]
 
 
 @dataclass(frozen=True)
@@ -116,31 +115,42 @@ def _split_cells(table: str) -> list[list[tuple[str, ...]]]:
     return rows
 
 
-def _parse_nouns(table: str) -> tuple[Noun, ...]:
-    """Return the noun of each line: English singular and plural, French singular and plural, French gender."""
-    return tuple(
-        Noun((singular, plural), (french_singular, french_plural), feminine=gender == "f")
-        for singular, plural, french_singular, french_plural, gender in split_rows(table)
-    )
+def make_noun(english: str, english_plural: str, french: str, french_plural: str, gender: str) -> Noun:
+    """Return the noun of a row of a table."""
+    return Noun((english, english_plural), (french, french_plural), feminine=gender == "f")
 
 
-def _parse_names(table: str) -> tuple[Name, ...]:
-    """Return the name of each line: English, French, French gender."""
-    return tuple(Name(english, french, gender == "f") for english, french, gender in split_rows(table))
+def make_name(english: str, french: str, gender: str) -> Name:
+    """Return the name of a row of a table."""
+    return Name(english, french, feminine=gender == "f")
 
 
-def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
-    """Return the adjective of each line: English, then French.
+def make_adjective(
+    english: str,
+    masculine: str,
+    feminine: str,
+    masculine_plural: str,
+    feminine_plural: str,
+    before_vowel: str = "",
+) -> Adjective:
+    """Return the adjective of a row of a table. before_vowel: "" if it is the same as `masculine`."""
+    forms = ((masculine, feminine), (masculine_plural, feminine_plural))
+    return Adjective(english, forms, before_vowel or masculine)
 
-    The French forms are: masculine and feminine singular, masculine and feminine plural, masculine singular before a
-    vowel if it differs.
-    """
-    adjectives = []
-    for english, masculine, feminine, masculine_plural, feminine_plural, *rest in split_rows(table):
-        forms = ((masculine, feminine), (masculine_plural, feminine_plural))
-        before_vowel = rest[0] if rest else masculine
-        adjectives.append(Adjective(english, forms, before_vowel))
-    return tuple(adjectives)
+
+def _make_pronoun(english: str, french: str, gender: str, number: str) -> Pronoun:
+    return Pronoun(english, french, feminine=gender == "f", plural=number == "plural")
+
+
+def _make_words(make_word: Callable[..., Word], table: str) -> tuple[Word, ...]:
+    """Return the word of each row of a table. make_word: the function that has the columns of the table."""
+    return tuple(make_word(*cells) for cells in split_rows(table))
+
+
+_parse_nouns = partial(_make_words, make_noun)
+_parse_names = partial(_make_words, make_name)
+_parse_adjectives = partial(_make_words, make_adjective)
+_parse_pronouns = partial(_make_words, _make_pronoun)
 
 
 def _parse_verbs(table: str, preposition: str = "", with_be: bool = False) -> tuple[Verb, ...]:
@@ -173,14 +183,6 @@ def _parse_determiners(table: str) -> tuple[Determiner, ...]:
     """Return the determiner of each line: English, French masculine, French feminine."""
     return tuple(
         Determiner(english[0], (masculine, feminine)) for english, masculine, feminine in _split_cells(table)
-    )
-
-
-def _parse_pronouns(table: str) -> tuple[Pronoun, ...]:
-    """Return the pronoun of each line: English, French, gender, number."""
-    return tuple(
-        Pronoun(english, french, feminine=gender == "f", plural=number == "plural")
-        for english, french, gender, number in split_rows(table)
     )
 
 

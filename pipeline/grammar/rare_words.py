@@ -6,32 +6,41 @@ The rarest of them are unknown to a vocabulary of limited size, as in real text.
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from pipeline.grammar.lexicon import Adjective, Name, Noun, NounKind, split_rows
+from pipeline.grammar.lexicon import (
+    Adjective,
+    Name,
+    Noun,
+    NounKind,
+    make_adjective,
+    make_name,
+    make_noun,
+    split_rows,
+)
 
 Entry = TypeVar("Entry")
 WordClass = Literal["person", "thing", "place", "name", "city", "adjective"]
 
 NOUN_ENDINGS: dict[NounKind, list[list[str]]] = {
     "person": split_rows("""
-ist iste m
-ator ateur m
-ine ine f
+ist ists iste istes m
+ator ators ateur ateurs m
+ine ines ine ines f
 """),
     "thing": split_rows("""
-ism isme m
-ation ation f
-ument ument m
-ette ette f
+ism isms isme ismes m
+ation ations ation ations f
+ument uments ument uments m
+ette ettes ette ettes f
 """),
     "place": split_rows("""
-ory oire m
-ery erie f
-arium arium m
+ory ories oire oires m
+ery eries erie eries f
+arium ariums arium ariums m
 """),
 }
-"""English and French endings of cognates, and the gender of the French noun. All French plurals take -s."""
+"""Endings of cognates: English and French, each in the singular and plural, and the gender of the French noun."""
 ADJECTIVE_ENDINGS = split_rows("""
 ic ique ique iques iques
 ous eux euse eux euses
@@ -77,27 +86,19 @@ class RareWords:
 
     def __init__(self, size: int, exponent: float, seed: int) -> None:
         rng = random.Random(f"lexicon {seed}")
-        nouns: dict[NounKind, list[Noun]] = {"person": [], "thing": [], "place": []}
-        people: list[Name] = []
-        cities: list[Name] = []
-        adjectives: list[Adjective] = []
+        words: dict[WordClass, list[Any]] = {word_class: [] for word_class in WORD_CLASSES}
 
         # `size` classes, each with the next of an endless number of stems
         word_classes = itertools.islice(itertools.cycle(WORD_CLASSES), size)
         for word_class, stem in zip(word_classes, _generate_stems(rng), strict=False):
-            if word_class == "adjective":
-                adjectives.append(_make_adjective(stem, rng))
-            elif word_class == "name":
-                people.append(_make_name(stem, rng))
-            elif word_class == "city":
-                cities.append(_make_name(stem, rng))
-            else:
-                nouns[word_class].append(_make_noun(word_class, stem, rng))
+            words[word_class].append(_make_word(word_class, stem, rng))
 
-        self.nouns = {kind: ZipfSampler(entries, exponent) for kind, entries in nouns.items()}
-        self.people = ZipfSampler(people, exponent)
-        self.cities = ZipfSampler(cities, exponent)
-        self.adjectives = ZipfSampler(adjectives, exponent)
+        self.nouns: dict[NounKind, ZipfSampler[Noun]] = {}
+        for kind in NOUN_ENDINGS:
+            self.nouns[kind] = ZipfSampler(words[kind], exponent)
+        self.people: ZipfSampler[Name] = ZipfSampler(words["name"], exponent)
+        self.cities: ZipfSampler[Name] = ZipfSampler(words["city"], exponent)
+        self.adjectives: ZipfSampler[Adjective] = ZipfSampler(words["adjective"], exponent)
 
 
 def _generate_stems(rng: random.Random) -> Iterator[str]:
@@ -123,27 +124,13 @@ def _make_stem(rng: random.Random) -> str:
     return stem + rng.choice(CODAS)
 
 
-def _make_noun(kind: NounKind, stem: str, rng: random.Random) -> Noun:
-    """Return a noun with random endings of its kind."""
-    english_ending, french_ending, gender = rng.choice(NOUN_ENDINGS[kind])
-    english, french = stem + english_ending, stem + french_ending
-    english_plural = f"{english[:-1]}ies" if english.endswith("y") else f"{english}s"
-    return Noun((english, english_plural), (french, f"{french}s"), feminine=gender == "f")
-
-
-def _make_name(stem: str, rng: random.Random) -> Name:
-    """Return a name that is the same in both languages."""
-    ending, gender = rng.choice(NAME_ENDINGS)
-    name = (stem + ending).capitalize()
-    return Name(name, name, feminine=gender == "f")
-
-
-def _make_adjective(stem: str, rng: random.Random) -> Adjective:
-    """Return an adjective with random endings."""
-    endings = rng.choice(ADJECTIVE_ENDINGS)
-    english, masculine, feminine, masculine_plural, feminine_plural = (stem + ending for ending in endings)
-    return Adjective(
-        english,
-        french=((masculine, feminine), (masculine_plural, feminine_plural)),
-        before_vowel=masculine,
-    )
+def _make_word(word_class: WordClass, stem: str, rng: random.Random) -> Noun | Name | Adjective:
+    """Return a word with random endings of its class. A name is the same in both languages."""
+    if word_class == "adjective":
+        return make_adjective(*(stem + ending for ending in rng.choice(ADJECTIVE_ENDINGS)))
+    if word_class in ("name", "city"):
+        ending, gender = rng.choice(NAME_ENDINGS)
+        name = (stem + ending).capitalize()
+        return make_name(name, name, gender)
+    *endings, gender = rng.choice(NOUN_ENDINGS[word_class])
+    return make_noun(*(stem + ending for ending in endings), gender)
