@@ -38,11 +38,7 @@ from pipeline.results.ro_crate import write_crate
 from pipeline.results.seeds import Result
 from pipeline.results.tables.claims import format_effect, format_reported
 from pipeline.results.tables.writer import make_pipe_table
-from pipeline.results.tables_and_figures import (
-    list_package_outputs,
-    list_text_files,
-    write_tables_and_figures,
-)
+from pipeline.results.tables_and_figures import list_text_files, write_tables_and_figures
 from pipeline.results.verify import verify_results
 
 PACKAGES = REPOSITORY / "results" / "packages"
@@ -154,7 +150,7 @@ def describe_package(folder: Path) -> Iterator[str]:
 
     yield f"## {folder.name}"
     yield (folder / "headline.txt").read_text(encoding="utf-8").strip()
-    for name in list_package_outputs(inputs).tables:
+    for name in inputs.outputs.tables:
         if name not in titles:
             continue
         # the notes below the table are left out

@@ -10,12 +10,12 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json
 from nmt.settings.text import Languages
 from pipeline.preparation import SIDES, read_word_counts
-from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import Table, make_frame
 
 Counts = dict[str, Any]
 """Counts of a corpus or of one of its stages, as in corpora.json of a package."""
-TOTAL = "total"
+ReportedWords = Mapping[str, Mapping[str, int]]
+"""Numbers of words that a paper reports, by stage and corpus: {"tokens": {"europarl-v7": 61000000, "total": ...}}."""
 _UNTOKENIZED_STAGES = ("raw", "clean")
 """Stages whose text is not tokenized: a word is what stands between white space."""
 _NOTE = (
@@ -124,40 +124,27 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
         # if a corpus does not have the stage, its last stage counts: without a selection, all sentences are used
         corpus_stages = []
         for corpus in training_corpora:
-            stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
-            corpus_stages.append(stages_by_name.get(name, corpus["stages"][-1]))
+            named_stages = [stage for stage in corpus["stages"] if stage["name"] == name]
+            corpus_stages.append([*named_stages, corpus["stages"][-1]][0])
         total_stages.append(_sum_stages(name, corpus_stages))
-    total = {"name": TOTAL, "part": "train", "stages": total_stages}
+    total = {"name": "total", "part": "train", "stages": total_stages}
     return [*training_corpora, total, *other_corpora]
 
 
-def get_reported_words(corpus: Counts, stage: str, reported_data: ReportedData) -> int | None:
-    """Return the number of target words that the paper reports for a corpus, or in total, at a stage."""
-    if corpus["part"] != "train":
-        return None
-    if stage == "tokens":
-        total, words_by_corpus = reported_data.total, reported_data.corpora
-    elif stage == "selected":
-        total, words_by_corpus = reported_data.selected, reported_data.selected_corpora
-    else:
-        return None
-    return total if corpus["name"] == TOTAL else words_by_corpus.get(corpus["name"])
-
-
 def build_corpora_table(
-    corpora: Sequence[Counts], languages: Languages, reported_data: ReportedData
+    corpora: Sequence[Counts], languages: Languages, reported_words: ReportedWords
 ) -> Table:
     """Return the table with a row for each corpus at each stage.
 
     Args:
         corpora: the counts of the corpora, made by `sum_corpus_counts`.
         languages: the languages of source and target.
-        reported_data: the paper's numbers of words; empty if the table does not show them.
+        reported_words: the paper's numbers of target words; empty if the table does not show them.
     """
     # the table for programs
     rows = []
     for corpus in append_total(corpora):
-        rows += [_make_row(corpus, stage, reported_data) for stage in corpus["stages"]]
+        rows += [_make_row(corpus, stage, reported_words) for stage in corpus["stages"]]
 
     # the columns for readers with their headers: {"source_words": "Words, en", ...}
     source, target = languages.source, languages.target
@@ -179,7 +166,7 @@ def build_corpora_table(
     return Table(make_frame(rows), display, text_columns=("Part", "Corpus", "Stage"), notes=notes)
 
 
-def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Counts:
+def _make_row(corpus: Counts, stage: Counts, reported_words: ReportedWords) -> Counts:
     """Return the row of a corpus at a stage, with its columns in order."""
     name = stage["name"]
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
@@ -192,7 +179,9 @@ def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Cou
         row[f"{side}_unknown"] = None
         if words and unknown_words is not None:
             row[f"{side}_unknown"] = round(unknown_words / words, 6)
-    row["reported"] = get_reported_words(corpus, name, reported_data)
+    row["reported"] = None
+    if corpus["part"] == "train":
+        row["reported"] = reported_words.get(name, {}).get(corpus["name"])
     return row
 
 

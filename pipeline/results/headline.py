@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import compress
 
 from pipeline.config.artifacts import ReportSettings
+from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.bootstrap import NO_SAMPLES, SampledBleu
-from pipeline.results.seeds import Results
+from pipeline.results.inputs import Inputs
 from pipeline.results.sentence_groups import count_words
 
 MIN_LONG_SENTENCES = 20
@@ -15,31 +16,31 @@ _KEPT_FRACTION = 0.8
 """If BLEU on long sentences is a smaller fraction of BLEU on all, the headline says that the model falls."""
 
 
-def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str:
+def describe_longest_sentences(inputs: Inputs) -> str:
     """Return the headline, with the mean BLEU of each model's runs.
 
-    Args:
-        scores: the scores of the runs of each model, in the order of the headline.
-        settings: the settings of tables and figures. Lengths are counted as in Figure 2, up to the end of its axis.
+    Lengths are counted as in Figure 2, up to the end of its axis.
     """
     # 1. the longest sentences, which are the same in every run
-    first_run = next(iter(scores.values()))[0]
-    lengths = [count_words(sentence, settings.figure2_length) for sentence in first_run["by_sentence"]]
+    settings, scores = inputs.settings, inputs.scores()
+    models = select_contrasted_models(inputs.config)
+    sentences = scores[models[0]][0]["by_sentence"]
+    lengths = [count_words(sentence, settings.figure2_length) for sentence in sentences]
     longest = find_longest_lengths(lengths, settings)
     if not longest:
-        return f"No test sentence has at most {settings.figure2_max_words} words."
+        return f"No test sentence has at most {settings.figure2_max_words} words.\n"
     is_long = [length in longest for length in lengths]
 
     # 2. a statement on each model: BLEU on long sentences compared with BLEU on all
     statements = []
-    for model, runs in scores.items():
-        long_sentences = [list(compress(run["by_sentence"], is_long)) for run in runs]
+    for model in models:
+        long_sentences = [list(compress(run["by_sentence"], is_long)) for run in scores[model]]
         long_bleu = SampledBleu(long_sentences, NO_SAMPLES).bleu
-        total_bleu = statistics.fmean(run["bleu_all"] for run in runs)
+        total_bleu = statistics.fmean(run["bleu_all"] for run in scores[model])
         statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
     words = f"{longest[0]} to {longest[-1]} words" if len(longest) > 1 else f"{longest[0]} words"
-    sentences = f"{is_long.count(True):,} of {len(lengths):,} test sentences"
-    return f"At {words} ({sentences}) {'; '.join(statements)}."
+    counts = f"{is_long.count(True):,} of {len(lengths):,} test sentences"
+    return f"At {words} ({counts}) {'; '.join(statements)}.\n"
 
 
 def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> range:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,6 +31,7 @@ from pipeline.config.runs import (
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.intervals import compare
+from pipeline.results.outputs import Outputs, list_outputs
 from pipeline.results.package import MODES, ReplicationPackage, list_files
 from pipeline.results.papers import PAPERS_FOLDER, Paper, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
@@ -88,6 +89,16 @@ class Inputs:
     def sets(self) -> list[str]:
         """The sets that are translated."""
         return list_translated_sets(self.papers.values())
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """The tables and figures that can be made from the package.
+
+        Alignment error rates need attention weights, which some packages leave out to be small.
+        """
+        outputs = list_outputs(self.config, list(self.papers.values()))
+        aligned_runs = [run for run in outputs.aligned_runs if self.package.alignments(run).is_file()]
+        return replace(outputs, aligned_runs=aligned_runs)
 
     # --- texts --------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from nmt.errors import errors_as_user_error
 from nmt.settings.base import Identifier, validate_settings
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
-from pipeline.results.paper_claims import AscendingNumbers, Claim, Role
+from pipeline.results.paper_claims import Claim, Role
 
 PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 """Folder of the papers' files."""
@@ -152,16 +152,6 @@ PaperTable = Annotated[
 ]
 
 
-class ReportedData(_Entry):
-    """Numbers of target words that the paper reports (Sec. 4.1), by the names of corpora in `config.yaml`."""
-
-    corpora: dict[str, int] = {}
-    total: int | None = None
-    selected: int | None = None
-    selected_corpora: dict[str, int] = {}
-    """The selected words of each corpus, according to the names of the authors' files."""
-
-
 class Paper(_Entry):
     """A paper's tables, figures, claims and numbers of training words. Models are named as in `config.yaml`."""
 
@@ -174,27 +164,12 @@ class Paper(_Entry):
     figures: list[Name] = []
     openings: list[str] = []
     """Beginnings of the example sentences of Figure 3, in the paper's order."""
-    data: ReportedData = ReportedData()
+    data: dict[Literal["tokens", "selected"], dict[str, int]] = {}
+    """Numbers of target words of the training text (Sec. 4.1), by stage and by the names of corpora in `config.yaml`;
+    `total` is the number of all corpora."""
     systems: dict[Identifier, Role] = {}
     """The systems of the claims, by the names that they have in `reported`."""
     claims: dict[Identifier, Claim] = {}
-
-    @model_validator(mode="after")
-    def _check_claims(self) -> Self:
-        for name, claim in self.claims.items():
-            unknown_systems = [system for system in claim.systems if system not in self.systems]
-            if unknown_systems:
-                raise ValueError(f"claims.{name}: {unknown_systems[0]} is not in systems")
-            if isinstance(claim, AscendingNumbers):
-                if not isinstance(self.tables.get(claim.table), TrainingTable | PerplexityTable):
-                    raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
-                continue
-            for _, path, _ in claim.list_scores():
-                table_name, column = path.split(".")
-                table = self.tables.get(table_name)
-                if not isinstance(table, ScoreTable) or column not in table.columns:
-                    raise ValueError(f"claims.{name}: no table of scores has the column {path}")
-        return self
 
     def label_system(self, name: str) -> str:
         """Return the system's label in the paper's tables or, without one, its name in the paper's file."""

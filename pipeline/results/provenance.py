@@ -23,7 +23,6 @@ from pipeline.config.runs import collect_runs, run_settings
 from pipeline.preparation import SIDES
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.tables_and_figures import list_package_outputs
 
 
 def find_contradictions(inputs: Inputs) -> Iterator[str]:
@@ -175,7 +174,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 def check_alignments(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of attention whose words differ from the test text and its reference."""
     source_file, target_file = inputs.text_path("source", "test"), inputs.text_path("reference", "test")
-    for run in list_package_outputs(inputs).aligned_runs:
+    for run in inputs.outputs.aligned_runs:
         file = inputs.package.alignments(run)
         pairs = read_pairs(source_file, target_file)
         expected_words = [(split_words(source), split_words(target)) for source, target in pairs]
@@ -186,22 +185,19 @@ def check_alignments(inputs: Inputs) -> Iterator[str]:
 
 def describe_unknown_code(inputs: Inputs) -> str:
     """Return a line about trainings and translations made with uncommitted or unknown code, or "" if there are none."""
-    codes: dict[str, list[Any]] = {"trainings": [], "files of translations": []}
-    for summary in chain(*inputs.summaries().values()):
-        codes["trainings"].append(summary["made_with"]["code"])
+    records: list[dict[str, Any]] = list(chain(*inputs.summaries().values()))
     for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):
-        provenance = read_provenance(inputs.package.translations(set_name, system, mode))
-        codes["files of translations"].append(provenance["made_with"]["code"])
+        records.append(read_provenance(inputs.package.translations(set_name, system, mode)))
+    codes = [record["made_with"]["code"] for record in records]
 
-    counts = []
-    for name, name_codes in codes.items():
-        # "dirty" is None if git could not say
-        unknown_codes = [code for code in name_codes if not code["commit"] or code["dirty"] is not False]
-        if unknown_codes:
-            counts.append(f"{len(unknown_codes)} of {len(name_codes)} {name}")
-    if not counts:
+    # "dirty" is None if git could not say
+    unknown_codes = [code for code in codes if not code["commit"] or code["dirty"] is not False]
+    if not unknown_codes:
         return ""
-    return f"{inputs.package.folder}: {' and '.join(counts)} were made with code that differs from any commit"
+    return (
+        f"{inputs.package.folder}: {len(unknown_codes)} of {len(codes)} trainings and files of translations were made "
+        "with code that differs from any commit"
+    )
 
 
 def _count_unknown_by_line(
@@ -209,11 +205,12 @@ def _count_unknown_by_line(
 ) -> dict[str, dict[int, int]]:
     """Return for each column of Table 1 the number of unknown source words by line: {"all": {0: 2, 1: 0}, ...}."""
     counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
-    source_vocabulary, target_vocabulary = vocabularies
-    for line, (source_line, target_line) in enumerate(read_pairs(source, target)):
-        source_count = source_vocabulary.ids(split_words(source_line)).count(UNKNOWN)
-        target_count = target_vocabulary.ids(split_words(target_line)).count(UNKNOWN)
+    for line, pair in enumerate(read_pairs(source, target)):
+        source_count, target_count = (
+            vocabulary.ids(split_words(text)).count(UNKNOWN)
+            for text, vocabulary in zip(pair, vocabularies, strict=True)
+        )
         counts["all"][line] = source_count
-        if not source_count and not target_count:
+        if source_count == target_count == 0:
             counts["no_unk"][line] = 0
     return counts

@@ -1,9 +1,7 @@
 """A run's results as one HTML page that needs nothing else: the headline, figures, tables, settings, versions."""
 
 import base64
-import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +9,9 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from markupsafe import Markup, escape
 from PIL import Image
 
 from nmt import __version__
-from nmt.environment import REPOSITORY
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.artifacts import ReportSettings
@@ -30,8 +26,8 @@ MAIN_FIGURES = ("figure2", "figure3")
 """Figures at the beginning of the page."""
 FOLDED_TABLES = ("significance", "data")
 """Tables that few readers need: the page shows only their headings at first."""
-CSS_DPI, FIGURE_DPI = 96, 200
-"""Pixels per inch: of a browser, and of a figure whose file does not say."""
+CSS_DPI = 96
+"""Pixels per inch of a browser."""
 _BASELINES = {
     "diagonal": "without a model: along the diagonal",
     "same_position": "without a model: to the same position",
@@ -40,14 +36,13 @@ _BASELINES = {
 
 @dataclass(frozen=True)
 class Item:
-    """A heading of the page with its content: a table, a picture, or text.
+    """A part of the page: a table, a picture, or text. The captions have its heading by its name.
 
     picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. description:
-    the alternative text of the picture. text: HTML. is_folded: whether only the heading is shown at first.
+    the alternative text of the picture. text: preformatted. is_folded: whether only the heading is shown at first.
     """
 
-    heading: str
-    caption: str = ""
+    name: str
     table: Table | None = None
     picture: str = ""
     width: int = 0
@@ -77,13 +72,6 @@ def write_report(
         settings: the merged settings of the run.
         output: the HTML file.
     """
-
-    def make_item(name: str, **content: Any) -> Item:
-        """Return the item of a table, figure or page, with heading and caption."""
-        texts = captions.get(name, {})
-        caption = _link_pages(texts.get("caption", ""), output)
-        return Item(texts.get("heading", name), caption, **content)
-
     # tables, then the statistics of attention and the alignment error rates
     files: dict[str, list[Path]] = {".md": [], ".png": [], ".json": [], ".txt": []}
     for file in artifacts:
@@ -96,47 +84,35 @@ def write_report(
         tables["alignment_error_rate"] = _make_error_rate_table(files[".json"], inputs.settings)
     table_items = []
     for name, table in tables.items():
-        table_items.append(make_item(name, table=table, is_folded=name in FOLDED_TABLES))
+        table_items.append(Item(name, table=table, is_folded=name in FOLDED_TABLES))
 
     # figures
     figure_items = {}
     for file in files[".png"]:
         with Image.open(file) as picture:
             description = str(picture.info.get("Description", ""))
-            dpi, _ = picture.info.get("dpi", (FIGURE_DPI, FIGURE_DPI))
-            width = round(CSS_DPI * picture.width / dpi)
+            width = round(CSS_DPI * picture.width / picture.info["dpi"][0])
         content = base64.b64encode(file.read_bytes()).decode()
-        figure_items[file.stem] = make_item(file.stem, picture=content, width=width, description=description)
+        figure_items[file.stem] = Item(file.stem, picture=content, width=width, description=description)
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
-    sections = {
-        "Tables": table_items,
-        "Figures": list(figure_items.values()),
-        "This run": [
-            _make_yaml_item("Settings", "config.yaml and the layers over it, merged.", settings),
-            _make_yaml_item("Software", "Versions of this project, of Python and of the packages.", versions),
-        ],
-    }
+    run_items = []
+    for name, values in (("settings", settings), ("software", versions)):
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+        run_items.append(Item(name, text=text, is_folded=True))
+    sections = {"Tables": table_items, "Figures": list(figure_items.values()), "This run": run_items}
     page = render_template(
         "templates/report.html",
         title=title,
         papers=[paper.name for paper in inputs.papers.values()],
         headline=" ".join(file.read_text(encoding="utf-8").strip() for file in files[".txt"]),
         main_items=main_items,
-        pages={name: make_item(Path(name).stem).heading for name in other_pages},
+        pages=other_pages,
         sections={name: items for name, items in sections.items() if items},
+        captions=captions,
     )
     write_text(output, page)
-
-
-def _link_pages(text: str, output: Path) -> Markup:
-    """Return a text in which names such as docs/data.md are links, if the page is written in the checkout."""
-    html = str(escape(text))
-    if not output.absolute().is_relative_to(REPOSITORY):
-        return Markup(html)
-    docs = os.path.relpath(REPOSITORY / "docs", output.absolute().parent)
-    return Markup(re.sub(r"docs/([\w-]+\.md)", rf'<a href="{docs}/\1">\g<0></a>', html))
 
 
 def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> Table:
@@ -159,10 +135,3 @@ def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> T
 
 def _format_rate(result: Mapping[str, Any]) -> str:
     return f"{100 * result['alignment_error_rate']:.1f}%"
-
-
-def _make_yaml_item(heading: str, caption: str, values: dict[str, Any]) -> Item:
-    """Return an item with values as YAML."""
-    yaml_text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
-    text = Markup('<pre role="region" tabindex="0" aria-label="{}">{}</pre>').format(heading, yaml_text)
-    return Item(heading, caption, text=text, is_folded=True)

@@ -6,9 +6,7 @@ Rules make them from the package of their run, and `nmt verify` from somebody el
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,22 +14,12 @@ import numpy as np
 
 from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, read_json, write_text
-from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.claims import decide_claims
 from pipeline.results.corpora import build_corpora_table
 from pipeline.results.headline import describe_longest_sentences
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import (
-    CLAIMS,
-    COMPARISON,
-    DATA,
-    DOCUMENT,
-    HEADLINE,
-    TABLE_EXTENSIONS,
-    Outputs,
-    list_outputs,
-)
-from pipeline.results.papers import PerplexityTable, ReportedData, ScoreTable, SentenceTable, TrainingTable
+from pipeline.results.outputs import CLAIMS, COMPARISON, DATA, DOCUMENT, HEADLINE
+from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.claims import make_claims_table
 from pipeline.results.tables.latex import make_document
@@ -46,56 +34,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def list_package_outputs(inputs: Inputs) -> Outputs:
-    """Return the names of the tables and figures that can be made from a package.
-
-    Alignment error rates need attention weights, which some packages leave out to be small.
-    """
-    outputs = list_outputs(inputs.config, list(inputs.papers.values()))
-    aligned_runs = [run for run in outputs.aligned_runs if inputs.package.alignments(run).is_file()]
-    return replace(outputs, aligned_runs=aligned_runs)
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
 def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
-    """Return a function that makes the content of each text file that can be made from a package, by file name.
-
-    Tables are in the order of the document.
-    """
-    outputs = list_package_outputs(inputs)
+    """Return a function that makes the content of each text file that can be made from a package, by file name."""
+    outputs, package = inputs.outputs, inputs.package
 
     @cache  # each table is made once, for its own files and for the document
     def render_table(name: str) -> dict[str, str]:
         return render_formats(make_table(name, inputs))
 
-    def make_table_file(name: str, extension: str) -> str:
-        return render_table(name)[extension]
+    def make_text(file: str) -> str:
+        stem, _, extension = Path(file).name.rpartition(".")
+        if file == COMPARISON:
+            return format_json(inputs.comparison)
+        if file == DOCUMENT:
+            return make_document({name: render_table(name)["tex"] for name in outputs.tables})
+        if file == HEADLINE:
+            return describe_longest_sentences(inputs)
+        if file in outputs.error_rates:
+            rate = compute_alignment_error_rate(stem, package.alignments(stem), package.gold_alignments)
+            return format_json(rate)
+        return render_table(stem)[extension]
 
-    def make_tables_document() -> str:
-        return make_document({name: make_table_file(name, "tex") for name in outputs.tables})
-
-    def make_error_rate(run: str) -> str:
-        package = inputs.package
-        return format_json(
-            compute_alignment_error_rate(run, package.alignments(run), package.gold_alignments)
-        )
-
-    def make_headline() -> str:
-        all_scores = inputs.scores()
-        scores = {model: all_scores[model] for model in select_contrasted_models(inputs.config)}
-        return describe_longest_sentences(scores, inputs.settings) + "\n"
-
-    makers: dict[str, Callable[[], str]] = {COMPARISON: lambda: format_json(inputs.comparison)}
-    tables = [*outputs.tables, DATA] if outputs.has_corpora else outputs.tables
-    for name, extension in product(tables, TABLE_EXTENSIONS):
-        makers[f"{name}.{extension}"] = partial(make_table_file, name, extension)
-    makers[DOCUMENT] = make_tables_document
-    for run, file in zip(outputs.aligned_runs, outputs.error_rates, strict=True):
-        makers[file] = partial(make_error_rate, run)
-    makers[HEADLINE] = make_headline
-    return makers
+    files = [COMPARISON, *outputs.table_files, *outputs.data_files]
+    return {file: partial(make_text, file) for file in files}
 
 
 def make_table(name: str, inputs: Inputs) -> Table:
@@ -103,7 +67,7 @@ def make_table(name: str, inputs: Inputs) -> Table:
     # 1. tables that no paper has
     settings = inputs.settings
     if name == DATA:
-        reported_words = inputs.first_paper.data if settings.reported else ReportedData()
+        reported_words = inputs.first_paper.data if settings.reported else {}
         corpora = read_json(inputs.package.corpus_counts)
         return build_corpora_table(corpora, inputs.config.languages, reported_words)
     if name == "significance":
@@ -148,7 +112,7 @@ def write_tables_and_figures(
             write_text(folder / file, make_content())
 
     # 2. figures
-    for name in list_package_outputs(inputs).figures:
+    for name in inputs.outputs.figures:
         files = [f"{name}.pdf", f"{name}.png"]
         if requested_files is None or set(files) & set(requested_files):
             # imported here, because `nmt verify` needs no matplotlib unless it draws figures

@@ -10,6 +10,7 @@ read, up to a size, no links and no pipes. Papers come from the checkout, and so
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -294,34 +295,29 @@ def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:
 
     # the experiment, with or without Moses, with the fewest differences
     candidates = []
-    for experiment in named_experiments or experiments:
-        for differences in _list_differences(config, experiment):
+    for experiment, extra_layers in product(named_experiments or experiments, ([], [Path("moses.yaml")])):
+        # Paths are relative to the folder of the experiment, which is the working directory of a run. An experiment
+        # without moses.yaml, or with settings that cannot be read, is left out.
+        with suppress(UserError), chdir(experiment):
+            differences = _list_differences(config, load_config(find_layers(Path(), extra_layers)))
             candidates.append((len(differences), experiment.name, differences))
     _, name, differences = min(candidates, default=(0, "", []))
     return name, differences
 
 
-def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
-    """Return the differences from an experiment of the checkout, and from the same experiment with Moses.
+def _list_differences(config: Config, experiment_config: Config) -> list[str]:
+    """Return the differences of a package's settings from those of an experiment.
 
-    Models that only one of the two configurations uses are not compared.
+    Models that only one of the two uses are not compared.
     """
-    values = flatten(get_published_settings(config))
-    candidates = []
-    for extra_layers in ([], [Path("moses.yaml")]):
-        # Paths are relative to the folder of the experiment, which is the working directory of a run. An experiment
-        # without moses.yaml, or with settings that cannot be read, is left out.
-        with suppress(UserError), chdir(experiment):
-            experiment_config = load_config(find_layers(Path(), extra_layers))
-            experiment_values = flatten(get_published_settings(experiment_config))
-            unshared_models = set(config.use.models) ^ set(experiment_config.use.models)
-            unshared_prefixes = tuple(f"models.{model}." for model in unshared_models)
-            differences = []
-            for key in sorted(experiment_values.keys() | values.keys()):
-                value, experiment_value = values.get(key), experiment_values.get(key)
-                if value != experiment_value and not key.startswith(unshared_prefixes):
-                    differences.append(
-                        f"{key} is {format_value(value)}, here {format_value(experiment_value)}"
-                    )
-            candidates.append(differences)
-    return candidates
+    unshared_models = set(config.use.models) ^ set(experiment_config.use.models)
+    unshared_prefixes = tuple(f"models.{model}." for model in unshared_models)
+    values, experiment_values = (
+        flatten(get_published_settings(settings)) for settings in (config, experiment_config)
+    )
+    differences = []
+    for key in sorted(experiment_values.keys() | values.keys()):
+        value, experiment_value = values.get(key), experiment_values.get(key)
+        if value != experiment_value and not key.startswith(unshared_prefixes):
+            differences.append(f"{key} is {format_value(value)}, here {format_value(experiment_value)}")
+    return differences

@@ -9,7 +9,6 @@ from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, build_corpora_table, sum_corpus_counts
-from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import render_markdown
 
 VOCABULARIES = (
@@ -55,7 +54,7 @@ def test_numbers_of_corpora_table(tmp_path: Path) -> None:
     )
     with chdir(tmp_path):
         corpora = [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in (tiny, exam)]
-    paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
+    paper = {"tokens": {"tiny": 100, "total": 200}, "selected": {"tiny": 60, "total": 150}}
     table = build_corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
     rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
     assert rows["tiny", "raw"] == ("words", 4, 10, 9, None, None, None)

@@ -28,8 +28,8 @@ def page(tmp_path: Path) -> str:
     (tmp_path / "headline.txt").write_text("A keeps 89.4 BLEU; B <b> 8.4.\n")
     described = PngInfo()
     described.add_text("Description", 'BLEU against "length" & more')
-    Image.new("L", (2, 2)).save(tmp_path / "figure2.png")
-    Image.new("L", (2, 2)).save(tmp_path / "learning_curves.png", pnginfo=described)
+    Image.new("L", (2, 2)).save(tmp_path / "figure2.png", dpi=(200, 200))
+    Image.new("L", (2, 2)).save(tmp_path / "learning_curves.png", pnginfo=described, dpi=(200, 200))
     baselines = {"diagonal": {"alignment_error_rate": 0.4}}
     rate = {"alignment_error_rate": 0.125, "sentences": 7, "baselines": baselines}
     for name in ("rnnsearch-40.seed-2.json", "n.json"):
