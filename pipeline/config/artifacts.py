@@ -29,8 +29,7 @@ class Artifacts(Settings):
     figure2_max_words: TokenCount
     """Right end of the axis of Figure 2."""
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
-    """Bootstrap samples of sentences (and seeds) for each 95% interval. 0: no intervals. 10,000 samples of 3,003
-    sentences take 2 GB of memory."""
+    """Bootstrap samples of sentences (and seeds) for each 95% interval. 0: no intervals."""
     bootstrap_seed: Seed
     """Seed of these samples."""
     max_unknown_words: TokenCount
