@@ -128,9 +128,10 @@ def _make_word(word_class: WordClass, stem: str, rng: random.Random) -> Noun | N
     """Return a word with random endings of its class. A name is the same in both languages."""
     if word_class == "adjective":
         return make_adjective(*(stem + ending for ending in rng.choice(ADJECTIVE_ENDINGS)))
-    if word_class in ("name", "city"):
+    if word_class == "name" or word_class == "city":
         ending, gender = rng.choice(NAME_ENDINGS)
         name = (stem + ending).capitalize()
         return make_name(name, name, gender)
     *endings, gender = rng.choice(NOUN_ENDINGS[word_class])
-    return make_noun(*(stem + ending for ending in endings), gender)
+    cells = [stem + ending for ending in endings] + [gender]
+    return make_noun(*cells)

@@ -10,7 +10,7 @@ from nmt.errors import UserError
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, SampledBleu, compute_interval
 from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
 from pipeline.results.inputs import Inputs
-from pipeline.results.papers import PerplexityTable, ScoreColumn, ScoreTable
+from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, ScoredSentences
 from pipeline.results.tables.scores import select_sentences
 from pipeline.results.tables.writer import make_pipe_table
@@ -40,8 +40,7 @@ def compare_packages(my_inputs: Inputs, their_inputs: Inputs) -> list[Comparison
     comparisons = [
         *_compare_claims(my_inputs, their_inputs),
         *_compare_scores(my_inputs, their_inputs),
-        *_compare_weights(my_inputs, their_inputs),
-        *_compare_dev_nll(my_inputs, their_inputs),
+        *_compare_trainings(my_inputs, their_inputs),
         *_compare_perplexities(my_inputs, their_inputs),
     ]
     if not comparisons:
@@ -66,9 +65,8 @@ def format_comparisons(comparisons: Sequence[Comparison]) -> str:
 
 def _compare_claims(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each claim that both packages have measured."""
-    their_verdicts = {}
-    for name, paper, _, measurement in decide_claims(their_inputs):
-        their_verdicts[paper.name, name] = measurement.verdict
+    decisions = decide_claims(their_inputs)
+    their_verdicts = {(paper.name, name): measurement.verdict for name, paper, _, measurement in decisions}
     for name, paper, claim, measurement in decide_claims(my_inputs):
         my_verdict = measurement.verdict
         their_verdict = their_verdicts.get((paper.name, name), NOT_MEASURED)
@@ -144,51 +142,45 @@ def _list_lengths(sentences: ScoredSentences) -> list[tuple[int, int]]:
 def _read_translations(inputs: Inputs, system: str, column: ScoreColumn) -> list[list[list[str]]]:
     """Return the translations of a column as lists of tokens, for each run of a system."""
     runs = [name for name, run in inputs.systems.items() if run.model == system] or [system]
-    return [inputs.read_target_tokens(run, column.mode, column.set) for run in runs]
+    records_by_run = [inputs.system_translations(run, column.mode, column.set) for run in runs]
+    return [[record.target for record in records] for records in records_by_run]
 
 
 # --- trainings --------------------------------------------------------------------------------------------------------
 
 
-def _compare_weights(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
-    """Yield a row for each model: whether its weights are equal at every seed that both packages have."""
+def _compare_trainings(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
+    """Yield two rows for each model: its weights at every seed that both packages have, and its development NLL.
+
+    NLL is compared only if both packages validated the model on the same sentences.
+    """
     their_summaries = their_inputs.summaries()
     for model, my_runs in my_inputs.summaries().items():
-        their_weights = {run["seed"]: run["weights"] for run in their_summaries.get(model, [])}
-        pairs = [
-            (run["weights"], their_weights[run["seed"]]) for run in my_runs if run["seed"] in their_weights
-        ]
-        if pairs:
-            agreement = EQUAL if all(mine == theirs for mine, theirs in pairs) else UNKNOWN
-            name = f"Weights: {my_inputs.settings.label(model)}"
-            mine, theirs = pairs[0]
-            yield Comparison(name, mine[:12], theirs[:12], agreement)
+        if model not in their_summaries:
+            continue
+        label = my_inputs.settings.label(model)
+        their_runs = their_summaries[model]
+        their_weights = {run["seed"]: run["weights"] for run in their_runs}
+        my_weights = {run["seed"]: run["weights"] for run in my_runs if run["seed"] in their_weights}
+        if my_weights:
+            agreement = EQUAL if my_weights.items() <= their_weights.items() else UNKNOWN
+            seed, checksum = next(iter(my_weights.items()))
+            yield Comparison(f"Weights: {label}", checksum[:12], their_weights[seed][:12], agreement)
 
-
-def _compare_dev_nll(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
-    """Yield a row for each model that both packages validated on the same sentences."""
-    their_summaries = their_inputs.summaries()
-    for model, my_runs in my_inputs.summaries().items():
-        their_runs = their_summaries.get(model, [])
         dev_texts = []
-        for run in (my_runs[0], *their_runs[:1]):
+        for run in (my_runs[0], their_runs[0]):
             dev_texts.append((run["data"]["dev"], run["dev_sentences"], run["max_words"]))
-        if dev_texts[1:] == dev_texts[:1]:
-            name = f"Development NLL: {my_inputs.settings.label(model)}"
-            yield from _compare_numbers(name, "dev_nll", my_runs, their_runs)
+        if dev_texts[0] == dev_texts[1]:
+            yield from _compare_numbers(f"Development NLL: {label}", "dev_nll", my_runs, their_runs)
 
 
 def _compare_perplexities(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
     """Yield a row for each system whose perplexity both packages have, on the same test set."""
-    for inputs in (my_inputs, their_inputs):
-        tables = [table for paper in inputs.papers.values() for table in paper.tables.values()]
-        if not any(isinstance(table, PerplexityTable) for table in tables):
-            return
-    if _have_same_text(my_inputs, their_inputs, "test"):
-        their_perplexities = their_inputs.perplexities()
-        for system, my_runs in my_inputs.perplexities().items():
+    their_perplexities = their_inputs.perplexities()
+    for system, my_runs in my_inputs.perplexities().items():
+        if system in their_perplexities and _have_same_text(my_inputs, their_inputs, "test"):
             name = f"Perplexity: {my_inputs.settings.label(system)}"
-            yield from _compare_numbers(name, "perplexity", my_runs, their_perplexities.get(system, []))
+            yield from _compare_numbers(name, "perplexity", my_runs, their_perplexities[system])
 
 
 def _compare_numbers(

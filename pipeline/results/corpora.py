@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json
@@ -14,7 +14,7 @@ from pipeline.results.tables.writer import Table, make_frame
 
 Counts = dict[str, Any]
 """Counts of a corpus or of one of its stages, as in corpora.json of a package."""
-ReportedWords = Mapping[str, Mapping[str, int]]
+ReportedWords = Mapping[Literal["tokens", "selected"], Mapping[str, int]]
 """Numbers of words that a paper reports, by stage and corpus: {"tokens": {"europarl-v7": 61000000, "total": ...}}."""
 _UNTOKENIZED_STAGES = ("raw", "clean")
 """Stages whose text is not tokenized: a word is what stands between white space."""
@@ -52,15 +52,13 @@ def sum_corpus_counts(
         held-out set and kind of match.
     """
     raw_counts = read_json(Path("data", "raw", corpus.name, "counts.json"))
-    raw_words = [raw_counts.get(f"{side}_words") for side in SIDES]
-    stages = [_describe_stage("raw", raw_counts["pairs"], raw_words)]
+    stages = [_describe_stage("raw", raw_counts["pairs"], raw_counts)]
 
     # the counts of the cleaning are in the files of the first stage
     clean_counts: Counter[str] = Counter()
     for path in corpus.shard_files(corpus.stages[0], "counts.json"):
         clean_counts.update(read_json(path)["clean"])
-    clean_words = [clean_counts[f"kept_{side}_words"] for side in SIDES]
-    stages.append(_describe_stage("clean", clean_counts["kept"], clean_words))
+    stages.append(_describe_stage("clean", clean_counts["kept"], clean_counts, prefix="kept_"))
 
     # the stages after cleaning
     for name in corpus.stages:
@@ -87,15 +85,10 @@ def sum_corpus_counts(
     }
 
 
-def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Counts:
-    """Return the counts of a stage: pairs, and words of source and target."""
-    source_words, target_words = words
-    return {
-        "name": name,
-        "pairs": pairs,
-        "source": {"words": source_words},
-        "target": {"words": target_words},
-    }
+def _describe_stage(name: str, pairs: int, counts: Counts, prefix: str = "") -> Counts:
+    """Return the counts of a stage: pairs, and words of source and target, which are None if they are not counted."""
+    words = {side: {"words": counts.get(f"{prefix}{side}_words")} for side in SIDES}
+    return {"name": name, "pairs": pairs, **words}
 
 
 def _sum_stages(name: str, stages: Sequence[Counts]) -> Counts:
@@ -172,13 +165,11 @@ def _make_row(corpus: Counts, stage: Counts, reported_words: ReportedWords) -> C
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
     row["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"
     row["pairs"] = stage["pairs"]
-    for side in SIDES:
-        row[f"{side}_words"] = stage[side]["words"]
+    row |= {f"{side}_words": stage[side]["words"] for side in SIDES}
     for side in SIDES:
         words, unknown_words = stage[side]["words"], stage[side].get("unknown")
-        row[f"{side}_unknown"] = None
-        if words and unknown_words is not None:
-            row[f"{side}_unknown"] = round(unknown_words / words, 6)
+        has_rate = words and unknown_words is not None
+        row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
     row["reported"] = None
     if corpus["part"] == "train":
         row["reported"] = reported_words.get(name, {}).get(corpus["name"])

@@ -14,8 +14,8 @@ def find_paper_sentences(sources: Sequence[Sequence[str]], openings: Sequence[st
     indices = []
     for opening in openings:
         opening_key = matching_key(opening)
-        for index, source_key in enumerate(source_keys):
-            if source_key.startswith(opening_key):
-                indices.append(index)
-                break
+        matches = [
+            index for index, source_key in enumerate(source_keys) if source_key.startswith(opening_key)
+        ]
+        indices += matches[:1]
     return indices

@@ -117,17 +117,19 @@ class Inputs:
         return list(read_lines(self.text_path(side, set_name)))
 
     def system_translations(self, system: str, mode: str, set_name: str = "test") -> list[TranslationRecord]:
-        """Return a system's translations of a set. mode: `all`, or `no_unk` for sentences without unknown words."""
-        return list(read_translations(self.package.translations(set_name, system, mode)))
+        """Return a system's translations of a set. mode: `all`, or `no_unk` for sentences without unknown words.
 
-    def read_target_tokens(self, system: str, mode: str, set_name: str = "test") -> list[list[str]]:
-        """Return the tokens of a system's translations of a set. mode: see `system_translations`."""
+        The translations of a system that has only text have neither scores nor attention.
+        """
         if system in self.systems:
-            return [record.target for record in self.system_translations(system, mode, set_name)]
+            return list(read_translations(self.package.translations(set_name, system, mode)))
         # the translations of a model say which sentences have no unknown words; a plain text does not
         texts = list(read_lines(self.plain_text_files(set_name)[system]))
-        records = self.system_translations(self.runs[0], mode, set_name)
-        return [split_words(texts[record.line]) for record in records]
+        records = []
+        for record in self.system_translations(self.runs[0], mode, set_name):
+            target = split_words(texts[record.line])
+            records.append(TranslationRecord(line=record.line, source=record.source, target=target))
+        return records
 
     # --- scores -------------------------------------------------------------------------------------------------------
 
@@ -186,16 +188,16 @@ class Inputs:
         texts: dict[str, list[list[str]]] = {}
         for name in [*self.systems, *self.plain_text_files()]:
             model = self.systems[name].model if name in self.systems else name
-            sentences = self.read_target_tokens(name, mode)
-            texts.setdefault(model, []).append([detokenize(tokens) for tokens in sentences])
-        references = self._read_references(detokenize)
-        lines = [record.line for record in self.system_translations(self.runs[0], mode)]
+            records = self.system_translations(name, mode)
+            texts.setdefault(model, []).append([detokenize(record.target) for record in records])
+        all_references = self._read_references(detokenize)
+        references = [all_references[record.line] for record in records]
 
         # the n-gram counts of the same sentences
         counts = {}
         for model, runs in self.scores().items():
             counts[model] = [get_scored_sentences(run, mode) for run in runs]
-        return compare(counts, texts, [references[line] for line in lines], self.bootstrap)
+        return compare(counts, texts, references, self.bootstrap)
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:
         """Return the references before tokenization. If the corpus is given as tokens, they are detokenized."""
@@ -212,9 +214,12 @@ class Inputs:
         return group_by_model(read_json(self.package.run_file(run, SUMMARY)) for run in self.runs)
 
     def perplexities(self) -> Results:
-        """Return perplexities on the test set, by model. Systems that differ only in decoding share a perplexity."""
-        names = select_distinct_systems(self.systems.values())
-        return group_by_model(read_json(self.package.perplexity(name)) for name in names)
+        """Return perplexities on the test set, by model, if a table shows them.
+
+        Systems that differ only in decoding share a perplexity.
+        """
+        files = [self.package.perplexity(name) for name in select_distinct_systems(self.systems.values())]
+        return group_by_model(read_json(file) for file in files if file.is_file())
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from nmt.io.files import read_json, sha256
 from nmt.settings.base import read_settings, shorten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
-from nmt.store.trained_model import TrainedModel, load_models
+from nmt.store.trained_model import load_models
 from nmt.training.validation import compute_mean_nll
 from pipeline.config.runs import System
 from pipeline.results.inputs import Inputs
@@ -44,11 +44,8 @@ NLL_TOLERANCE = 1e-3
 
 def list_given_systems(inputs: Inputs, models: Path) -> list[System]:
     """Return the systems whose models are all in the folder `models`."""
-    systems = []
-    for system in inputs.systems.values():
-        if all((models / run / WEIGHTS).is_file() for run in system.members):
-            systems.append(system)
-    return systems
+    systems = inputs.systems.values()
+    return [system for system in systems if all((models / run / WEIGHTS).is_file() for run in system.members)]
 
 
 def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
@@ -73,9 +70,6 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
     package = inputs.package
     folders = [models / run for run in system.members]
     loaded_models = load_models(folders, "auto", system.decoding.threads, announce=False)
-    if len(loaded_models) == 1:
-        yield from _compare_size(inputs, system.members[0], loaded_models[0])
-
     record_checksum = sha256(package.folder / RECORD)
     for set_name, mode in product(inputs.sets, MODES):
         file = package.translations(set_name, system.name, mode)
@@ -88,29 +82,14 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         )
         differences = list(_compare_translations(translator, sample))
         if differences:
-            first_record, first_difference = differences[0]
             count = f"{len(differences)} of {len(sample)} sentences"
-            yield f"{file}: the models do not confirm {count}; sentence {first_record.line + 1}: {first_difference}"
-
-
-def _compare_size(inputs: Inputs, run: str, model: TrainedModel) -> Iterator[str]:
-    """Yield a line if the size or a vocabulary of a model differs from the package."""
-    languages = inputs.config.languages
-    vocabularies = {languages.source: model.source_vocabulary, languages.target: model.target_vocabulary}
-    for language, vocabulary in vocabularies.items():
-        file = inputs.package.vocabulary(language)
-        if vocabulary.sha256 != Vocabulary.read(file).sha256:
-            yield f"{file}: differs from the vocabulary of {run}"
-    summary_file = inputs.package.run_file(run, SUMMARY)
-    weight_count = sum(weight.numel() for weight in model.network.parameters())
-    if read_json(summary_file)["parameters"] != weight_count:
-        yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
+            yield f"{file}: the models do not confirm {count}; {differences[0]}"
 
 
 def _compare_translations(
     translator: SentenceTranslator, records: Sequence[TranslationRecord]
-) -> Iterator[tuple[TranslationRecord, str]]:
-    """Yield each published translation that the models do not confirm, with the reason."""
+) -> Iterator[str]:
+    """Yield for each published translation that the models do not confirm its number, from 1, and the reason."""
     sentences = [Sentence(record.line, record.source, record.target) for record in records]
     repeated_entries = translate_sentences(translator, sentences, label="repeat translations")
 
@@ -128,15 +107,16 @@ def _compare_translations(
         length = len(word_log_probs)
         score = float(word_log_probs.sum() if record.finished else word_log_probs[:-1].sum())
         written_score = math.nan if record.log_probability is None else record.log_probability
-        is_repeated = abs(entry["log_probability"] - written_score) <= SCORE_TOLERANCE * length
+        repeated_score = entry["log_probability"]
+        is_repeated = abs(repeated_score - written_score) <= SCORE_TOLERANCE * length
         # With subword units, the search may have written a word in other units than those that are scored here.
         if entry["tokens"] == record.target and is_repeated:
             continue
+        sentence = f"sentence {record.line + 1}"
         if not abs(score - written_score) <= SCORE_TOLERANCE * length:  # `not`, so that NaN is reported, too
-            yield record, f"its log-probability is {score:.3f}, not {written_score:.3f}"
+            yield f"{sentence}: its log-probability is {score:.3f}, not {written_score:.3f}"
         elif entry["tokens"] != record.target:
             repeated_length = len(entry["tokens"]) + 1
-            repeated_score = entry["log_probability"]
             tolerance = SCORE_TOLERANCE * max(length, repeated_length)
             if translator.decoding.normalize_by_length:
                 score /= length
@@ -144,7 +124,7 @@ def _compare_translations(
                 tolerance = SCORE_TOLERANCE
             if score < repeated_score - tolerance:
                 words = shorten(" ".join(entry["tokens"]))
-                yield record, f"the models translate it as {words!r}, with a higher score"
+                yield f"{sentence}: the models translate it as {words!r}, with a higher score"
 
 
 # --- development NLL --------------------------------------------------------------------------------------------------
@@ -175,7 +155,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
 
 
 def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
-    """Yield a line if the development NLL of a model differs from the number in the model's summary."""
+    """Yield a line if the development NLL or the size of a model differs from the number in the model's summary."""
     (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announce=False)
     training = model.run.training
     rows = np.arange(len(dev_text))
@@ -183,6 +163,10 @@ def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) ->
         rows = PairsWithinLimit(dev_text, model.run.max_words).rows
     nll = compute_mean_nll(model.network, dev_text, rows, training.batch_size)
     summary_file = inputs.package.run_file(run, SUMMARY)
-    written_nll = read_json(summary_file)["dev_nll"]
+    summary = read_json(summary_file)
+    written_nll = summary["dev_nll"]
     if not math.isclose(nll, written_nll, rel_tol=NLL_TOLERANCE):
         yield f"{summary_file}: dev_nll is {written_nll:.4f}, the model's is {nll:.4f}"
+    weight_count = sum(weight.numel() for weight in model.network.parameters())
+    if summary["parameters"] != weight_count:
+        yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"

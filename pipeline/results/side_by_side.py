@@ -39,13 +39,13 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     lines = zip(
         inputs.read_text("source"),
         inputs.read_text("reference"),
-        inputs.read_target_tokens(first_system, "all"),
-        inputs.read_target_tokens(second_system, "all"),
+        inputs.system_translations(first_system, "all"),
+        inputs.system_translations(second_system, "all"),
         strict=True,
     )
     sentences = []
-    for number, (source, reference, *targets) in enumerate(lines, start=1):
-        translations = [" ".join(tokens) for tokens in targets]
+    for number, (source, reference, *records) in enumerate(lines, start=1):
+        translations = [" ".join(record.target) for record in records]
         bleu = [count_matches(text, reference).sentence_bleu for text in translations]
         sentences.append(ComparedSentence(number, source, reference, translations, bleu))
     return sentences

@@ -136,10 +136,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
         # the page joins these to sentences of any length: clause, "and", clause, ...
         "clauses": list(islice(_find_clauses(test_set, models[0], source_codec), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(*test_set)),
-        "and": {
-            "source": WORD_FOR_AND.get(text.languages.source),
-            "target": WORD_FOR_AND.get(text.languages.target),
-        },
+        "and": {side: WORD_FOR_AND.get(language) for side, language in text.languages},
     }
 
     json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

@@ -9,7 +9,6 @@ from nmt.settings.base import flatten, read_settings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS
 from pipeline.config.artifacts import ReportSettings
-from pipeline.config.runs import collect_runs
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Mean, Result
@@ -86,17 +85,15 @@ def make_ablations_table(inputs: Inputs) -> Table:
 
 def _read_variants(inputs: Inputs) -> dict[str, Variant]:
     """Return all models by name."""
-    scores, summaries = inputs.scores(), inputs.summaries()
-    variants: dict[str, Variant] = {}
-    for run in collect_runs(inputs.config, inputs.config.use.models).values():
-        model = run.model
-        if model in variants:
-            continue
-        means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries[model]])}
+    scores = inputs.scores()
+    variants = {}
+    for model, summaries in inputs.summaries().items():
+        means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries])}
         for name in ("bleu_all", "bleu_no_unk"):
             means[name] = Mean.from_values([score[name] for score in scores[model]])
-        settings = read_settings(ModelRun, inputs.package.run_file(run.name, SETTINGS))
-        variants[model] = Variant(model, means, len(scores[model]), settings)
+        # the first run of a model has the name of the model
+        settings = read_settings(ModelRun, inputs.package.run_file(model, SETTINGS))
+        variants[model] = Variant(model, means, len(summaries), settings)
     return variants
 
 

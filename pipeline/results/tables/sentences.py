@@ -8,7 +8,6 @@ import numpy as np
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import split_words
-from nmt.io.text_files import read_lines
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
@@ -139,12 +138,11 @@ def _read_targets(
     """Return the tokens of a set's reference and translations, by the labels of the rows and by line."""
     settings = inputs.settings
     targets = {REFERENCE_ROW: dict(enumerate(map(split_words, inputs.read_text("reference", set_name))))}
-    for model in settings.table3_models:
-        records = inputs.system_translations(model, mode, set_name)
-        targets[settings.label(model)] = {record.line: record.target for record in records}
-    for system, path in inputs.plain_text_files(set_name).items():
-        if system in paper_table.other_systems:
-            targets[settings.label(system)] = dict(enumerate(map(split_words, read_lines(path))))
+    text_only_systems = inputs.plain_text_files(set_name)
+    other_systems = [system for system in text_only_systems if system in paper_table.other_systems]
+    for system in settings.table3_models + other_systems:
+        records = inputs.system_translations(system, mode, set_name)
+        targets[settings.label(system)] = {record.line: record.target for record in records}
     return targets
 
 
