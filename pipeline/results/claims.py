@@ -202,9 +202,7 @@ class _Judge:
         counted_sentences = []
         for sentences in runs_sentences:
             pairs = zip(sentences, marks, strict=True)
-            counted_sentences.append(
-                [sentence if is_counted else _NO_COUNTS for sentence, is_counted in pairs]
-            )
+            counted_sentences.append([sentence if is_marked else _NO_COUNTS for sentence, is_marked in pairs])
         return SampledBleu(counted_sentences, self.inputs.bootstrap)
 
     def _mark_sentences(
@@ -231,16 +229,14 @@ class _Judge:
 
     def _measure_numbers(self, claim: AscendingNumbers, systems: Sequence[str]) -> Measurement:
         """Compare each system with the next. The effect is the smallest increase, negative for a decrease."""
+        labels = [self.inputs.settings.label(system) for system in systems]
+        means = [Mean.from_values(numbers) for numbers in self._read_numbers(claim, systems)]
         texts = []
-        means = []
         values = []
-        for system, numbers in zip(systems, self._read_numbers(claim, systems), strict=True):
-            label = self.inputs.settings.label(system)
-            mean = Mean.from_values(numbers)
+        for label, mean in zip(labels, means, strict=True):
             if mean.value is None:
                 raise NotMeasuredError(f"{label} has no such number")
             texts.append(f"{label} {mean.value:.2f}")
-            means.append(mean)
             values.append(mean.value)
 
         effect = claim.compute_effect(values)

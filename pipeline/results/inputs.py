@@ -152,8 +152,7 @@ class Inputs:
             path = self.plain_text_files(set_name)[system]
             return {"seed": None, **score_plain_text(system, path, no_unk_path, test_set)}
         run = self.systems[system]
-        all_path = self.package.translations(set_name, system, "all")
-        no_unk_path = self.package.translations(set_name, system, "no_unk")
+        all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
     def scores(self, set_name: str = "test") -> Results:

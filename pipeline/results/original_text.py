@@ -80,10 +80,14 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
 
     config: the settings of a package, which may come from somebody else.
     """
-    # if the checkout has a corpus of this name, the package must not redefine it
-    name = folder.name
+    # corpora and archives of the checkout, which the package must not redefine
     checkout_config = load_config(find_layers(REPOSITORY))
-    corpus = checkout_config.corpora.get(name) or config.corpora[name]
+    corpora = config.corpora | checkout_config.corpora
+    archives_by_name = config.archives | checkout_config.archives
+    config = config.model_copy(update={"corpora": corpora})
+    name = folder.name
+    corpus = corpora[name]
+
     languages = (config.languages.source, config.languages.target)
     raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
     counts = folder / "counts.json"
@@ -104,7 +108,6 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
             counts=counts,
         )
     else:
-        archives_by_name = config.archives | checkout_config.archives
         sides = {}
         for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
             if not text.archive:
@@ -118,11 +121,10 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
         extract_corpus(sides, counts, corpus.pairs)
 
     # tokens, made with the settings of the package
-    corrected_config = config.model_copy(update={"corpora": {**config.corpora, name: corpus}})
     source_language, target_language = languages
     prepare_shard(
         raw=(raw_source, raw_target),
-        settings=get_preparation_settings(corrected_config, name),
+        settings=get_preparation_settings(config, name),
         tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
         word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
         counts=counts,

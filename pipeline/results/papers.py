@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from nmt.environment import REPOSITORY
 from nmt.errors import errors_as_user_error
@@ -91,15 +91,6 @@ class ScoreTable(_PaperTable):
     rows: list[str] = []
     """Names or patterns (`lstm-*`) of the systems, in order. If there are none, the table has all systems."""
     reported: dict[str, ReportedScores] = {}
-
-    @model_validator(mode="after")
-    def _check_reported_columns(self) -> Self:
-        for system, row in self.reported.items():
-            if unknown_columns := sorted(row.scores.keys() - self.columns.keys()):
-                raise ValueError(
-                    f"{system} has a score of the column {unknown_columns[0]}, which the table does not have"
-                )
-        return self
 
     def find_row(self, system: str) -> int | None:
         """Return the position of a system's row, or None if the table does not show the system.

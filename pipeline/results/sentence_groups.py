@@ -140,9 +140,7 @@ def bleu_by_unknown_words(
     """
     points = []
     for x in range(min(max_unknown, max(unknown_counts)) + 1):
-        selected_sentences = []
-        for sentence, count in zip(sentences, unknown_counts, strict=True):
-            if count <= x:
-                selected_sentences.append(sentence)
+        pairs = zip(sentences, unknown_counts, strict=True)
+        selected_sentences = [sentence for sentence, count in pairs if count <= x]
         points.append(BleuPoint.from_sentences(x, selected_sentences, bootstrap))
     return points

@@ -1,14 +1,9 @@
 """The papers' claims in their files. tests/tools/test_results_page.py compares the verdicts on finished runs."""
 
-import json
-from pathlib import Path
-
 import pytest
-import yaml
 
 from pipeline.results.claims import find_reported_effect
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
-from tests.messages import refused
 
 
 def test_reported_effects() -> None:
@@ -28,12 +23,3 @@ def test_reported_effects() -> None:
         "reversing-lowers-perplexity": 1.1,
     }
     assert {name: effects[name] for name in expected_effects} == pytest.approx(expected_effects)
-
-
-def test_reported_score_of_unknown_column_is_refused(tmp_path: Path) -> None:
-    values = yaml.safe_load((PAPERS_FOLDER / "bahdanau2015.yaml").read_text(encoding="utf-8"))
-    values["tables"]["table1"]["reported"]["moses"]["scores"]["other"] = 1
-    file = tmp_path / "paper.yaml"
-    file.write_text(json.dumps(values), encoding="utf-8")
-    with refused():
-        read_paper(file)
