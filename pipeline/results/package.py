@@ -103,15 +103,11 @@ def belongs_to_package(name: str) -> bool:
     return name.startswith(_FOLDERS) or name in _FILES
 
 
-def is_translation_file(name: str) -> bool:
-    """Return whether a file contains a model's translations, by its name such as rnnsearch-30.all.jsonl.gz."""
-    return any(name.removesuffix(".gz").endswith(f".{mode}.jsonl") for mode in MODES)
-
-
 def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) -> None:
-    """Copy a file into a package. Translations are shortened by `copy_translations`, other texts are compressed."""
-    if is_translation_file(copy.name):
-        copy_translations(source, copy, keep_attention)
+    """Copy a file into a package. Translations are shortened by `_copy_translations`, other texts are compressed."""
+    # such as rnnsearch-30.all.jsonl.gz
+    if copy.name.removesuffix(".gz").endswith((".all.jsonl", ".no_unk.jsonl")):
+        _copy_translations(source, copy, keep_attention)
     elif copy.suffix == ".gz":
         with write_lines(copy) as writer:
             for line in read_lines(source):
@@ -120,7 +116,7 @@ def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) ->
         copy_file(source, copy)
 
 
-def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
+def _copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
     """Copy translations and their provenance, without n-best lists and, unless requested, without attention.
 
     Raises:

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.compression import ZstdError, open_zstd_writer
-from nmt.io.files import atomic_path, copy_file
+from nmt.io.files import atomic_path
 from nmt.store.archive import LimitedStream
-from pipeline.results.package import copy_translations, is_translation_file
+from pipeline.results.package import copy_into_package
 
 FOLDERS_OF_RUNS = ("alignments", "models", "perplexity", "translations")
 """Folders of an experiment with files of its runs."""
@@ -29,11 +29,8 @@ def pack_run(files: Iterable[Path], archive: Path, keep_attention_of: Collection
     with TemporaryDirectory() as temporary_folder:
         folder = Path(temporary_folder)
         for file in files:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            if is_translation_file(file.name):
-                copy_translations(file, folder / file, keep_attention=str(file) in keep_attention_of)
-            elif not (folder / file).exists():  # the copied translations have a provenance file already
-                copy_file(file, folder / file)
+            if not (folder / file).exists():  # the copied translations have a provenance file already
+                copy_into_package(file, folder / file, keep_attention=str(file) in keep_attention_of)
         with (
             atomic_path(archive) as temporary,
             temporary.open("wb") as raw_file,
