@@ -14,7 +14,7 @@ from tools import fetch_uv
 UV = ROOT / ".uv" / "uv"
 
 
-def test_lock_file_is_up_to_date() -> None:
+def test_lock_file_is_up_to_date():
     subprocess.run([UV, "lock", "--check", "--offline"], cwd=ROOT, check=True)
 
 
@@ -60,13 +60,13 @@ def has_driver(project: Path, version: str) -> None:
     (project / "bin" / "nvidia-smi").write_text(f"#!/bin/sh\necho {version}\n", encoding="utf-8")
 
 
-def test_pytorch_without_a_driver_has_no_cuda(project: Path) -> None:
+def test_pytorch_without_a_driver_has_no_cuda(project):
     rest, torch = run_setup(project, "--group", "dev")
     assert "--no-install-package torch" in rest and rest.endswith("--group dev")
     assert "--extra cpu" in torch and "--no-install-package" not in torch and torch.endswith("--group dev")
 
 
-def test_without_pytorch_index_pip_installs(project: Path) -> None:
+def test_without_pytorch_index_pip_installs(project):
     calls = run_setup(project, INDEX="no")
     assert [call.split()[0] for call in calls] == ["sync", "sync", "pip", "sync"]
     # bytecode is written once for the packages, and once for PyTorch
@@ -74,7 +74,7 @@ def test_without_pytorch_index_pip_installs(project: Path) -> None:
     assert (project / ".venv" / "torch.txt").read_text() == "torch==2.0.0 \\\n    --hash=sha256:00\n"
 
 
-def test_driver_decides_the_cuda_build(project: Path) -> None:
+def test_driver_decides_the_cuda_build(project):
     has_driver(project, "580.65.06")
     (everything,) = run_setup(project)
     assert "--extra" not in everything and "--no-install-package" not in everything
@@ -84,7 +84,7 @@ def test_driver_decides_the_cuda_build(project: Path) -> None:
     assert torch.startswith("pip install") and torch.endswith("--torch-backend cu126 torch==2.0.0+cu126")
 
 
-def test_full_disk_is_told_before_a_download(project: Path) -> None:
+def test_full_disk_is_told_before_a_download(project):
     df = project / "bin" / "df"
     df.write_text("#!/bin/sh\necho title\necho disk 9999999 9 300000 9% /\n")
     df.chmod(0o755)
@@ -93,7 +93,7 @@ def test_full_disk_is_told_before_a_download(project: Path) -> None:
     assert error.value.returncode == 2 and not (project / "asked").exists()
 
 
-def test_requested_build_stays(project: Path) -> None:
+def test_requested_build_stays(project):
     assert "--extra" not in run_setup(project, TORCH="cuda")[0]
     packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (packages / "torch-2.0.0+cpu.dist-info").mkdir(parents=True)
@@ -103,7 +103,7 @@ def test_requested_build_stays(project: Path) -> None:
     assert "--extra" not in run_setup(project, PYTHON="python3.12")[0]
 
 
-def test_fetch_uv_checks_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_uv_checks_the_hash(tmp_path, monkeypatch):
     tags = ("manylinux_2_17_x86_64", "manylinux_2_17_aarch64", "macosx_11_0_arm64")
     wheels = [tmp_path / f"uv-1.0-py3-none-{tag}.whl" for tag in tags]
     for path in wheels:

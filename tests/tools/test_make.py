@@ -37,26 +37,26 @@ def read_called_words(checkout: Path, *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("value", AWKWARD)
-def test_make_new_passes_values_unchanged(checkout: Path, value: str) -> None:
+def test_make_new_passes_values_unchanged(checkout, value):
     values = {name: f"{name}{value}" for name in ("EXPERIMENT", "SOURCE", "TARGET")}
     words = read_called_words(checkout, "new", *(f"{key}={text}" for key, text in values.items()))
     assert words[0] == "new" and words[-4:] == ["--", *values.values()]
 
 
 @pytest.mark.parametrize("value", AWKWARD)
-def test_make_run_passes_values_unchanged(checkout: Path, value: str) -> None:
+def test_make_run_passes_values_unchanged(checkout, value):
     words = read_called_words(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
     assert words == ["tools/run.py", "--cores", value, value]
 
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
-def test_command_for_a_new_experiment_runs_it(checkout: Path, folder: str) -> None:
+def test_command_for_a_new_experiment_runs_it(checkout, folder):
     command = ["bash", "-c", format_next_command(Path(folder))]
     subprocess.run(command, cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder
 
 
-def test_list_of_targets_fits_and_is_complete(checkout: Path) -> None:
+def test_list_of_targets_fits_and_is_complete(checkout):
     listed = subprocess.run(
         ["make"], cwd=checkout, env=outside_make(), check=True, capture_output=True, text=True
     )
@@ -68,7 +68,7 @@ def test_list_of_targets_fits_and_is_complete(checkout: Path) -> None:
     assert names | {"always", "help"} == set(phony[0].split())
 
 
-def test_mistyped_target_is_suggested(checkout: Path) -> None:
+def test_mistyped_target_is_suggested(checkout):
     result = subprocess.run(
         ["make", "dmeo"], cwd=checkout, env=outside_make(), capture_output=True, text=True
     )

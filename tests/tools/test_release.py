@@ -4,12 +4,11 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
-from pathlib import Path
 
 from tests.running import ROOT
 
 
-def test_release_has_package_and_refuses_unfinished_runs(tmp_path: Path) -> None:
+def test_release_has_package_and_refuses_unfinished_runs(tmp_path):
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in [name for name in files.splitlines() if (ROOT / name).is_file()]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

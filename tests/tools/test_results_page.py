@@ -1,7 +1,6 @@
 """The packages of results in the repository, and docs/results.md and docs/compared.md, which show them."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,7 @@ from tools.results_page import (
 )
 
 
-def test_results_page_is_up_to_date() -> None:
+def test_results_page_is_up_to_date():
     page = PAGE.read_text(encoding="utf-8")
     assert insert_packages(page) == page
     page = COMPARED_PAGE.read_text(encoding="utf-8")
@@ -34,7 +33,7 @@ def test_results_page_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
-def test_kept_package_is_the_same(package: str, tmp_path: Path) -> None:
+def test_kept_package_is_the_same(package, tmp_path):
     (tmp_path / "text").mkdir()
     assert not verify_results(PACKAGES / package, tmp_path / "text").problems
     build_package(PACKAGES / package, tmp_path / "archives", tmp_path / "kept")
@@ -44,7 +43,7 @@ def test_kept_package_is_the_same(package: str, tmp_path: Path) -> None:
             assert (tmp_path / "kept" / name).read_bytes() == path.read_bytes(), name
 
 
-def test_package_of_unknown_code_is_refused(tmp_path: Path) -> None:
+def test_package_of_unknown_code_is_refused(tmp_path):
     results = tmp_path / "results"
     shutil.copytree(PACKAGES / "multi30k-subwords", results)
     summary_file = next(results.glob("runs/*/summary.json"))
@@ -64,7 +63,7 @@ OF_A_PART = {"overnight": ("archives.", "corpora.")}
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
-def test_package_has_the_settings_of_its_experiment(package: str) -> None:
+def test_package_has_the_settings_of_its_experiment(package):
     config = snapshot.read_published_settings(PACKAGES / package / "config.json")
     name, differences = find_experiment(config, PACKAGES / package)
     assert name == package

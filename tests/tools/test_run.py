@@ -14,7 +14,7 @@ from tools import run
 from workflow.records import take_run_lock
 
 
-def test_results_are_printed_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_are_printed_at_the_end(tmp_path, capsys):
     (tmp_path / "results").mkdir()
     row = f"| Modèle{' ' * 40}| All{' ' * 20}| 13a{' ' * 20}|"
     (tmp_path / "results" / "table1.md").write_text(f"{row}\n\nNotes.\n", encoding="utf-8")
@@ -37,17 +37,13 @@ def run_main(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str) -> in
     return run.main()
 
 
-def test_unusable_folder_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unusable_folder_is_one_line(tmp_path, monkeypatch, capsys):
     assert run_main(monkeypatch, tmp_path / "nowhere") == 2
     (line,) = capsys.readouterr().err.splitlines()
     check(line)
 
 
-def test_second_run_is_refused_and_unlocks_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_second_run_is_refused_and_unlocks_nothing(tmp_path, monkeypatch, capsys):
     locked = tmp_path / ".snakemake" / "locks" / "0.output.lock"
     locked.parent.mkdir(parents=True)
     locked.touch()
@@ -62,20 +58,18 @@ def test_second_run_is_refused_and_unlocks_nothing(
 @pytest.mark.parametrize(
     "options", [["--frce"], ["--rerun-triggers", "x"], ["--report", "nowhere/report.html"]]
 )
-def test_wrong_option_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str]
-) -> None:
+def test_wrong_option_is_one_line(tmp_path, monkeypatch, capsys, options):
     assert run_main(monkeypatch, tmp_path, "--notemp", *options) == 2
     (line,) = capsys.readouterr().err.splitlines()
     check(line)
 
 
-def test_report_is_written_where_the_user_is() -> None:
+def test_report_is_written_where_the_user_is():
     assert run._check_options(["--report", "report.html"])[-1] == str(Path.cwd() / "report.html")
 
 
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
-def test_full_run_is_recognized_by_options(option: str) -> None:
+def test_full_run_is_recognized_by_options(option):
     assert not run._is_full_run([option])
     assert run._is_full_run(["--config", "seed=2"])
 
@@ -89,7 +83,7 @@ def run_dry(folder: Path, environment: dict[str, str]) -> subprocess.CompletedPr
     return result
 
 
-def test_cache_without_a_writable_home(tmp_path: Path) -> None:
+def test_cache_without_a_writable_home(tmp_path):
     (tmp_path / "home").touch()  # a file: nobody can make a folder in it, root neither
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
     environment.pop("XDG_CACHE_HOME", None)
@@ -98,12 +92,12 @@ def test_cache_without_a_writable_home(tmp_path: Path) -> None:
     assert (tmp_path / "own" / ".snakemake" / "cache").is_dir()
 
 
-def test_system_without_the_program_which(tmp_path: Path) -> None:
+def test_system_without_the_program_which(tmp_path):
     result = run_dry(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
     assert result.returncode == 0, result.stderr
 
 
-def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path: Path) -> None:
+def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path):
     for name in ("random", "statistics", "nmt"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n", encoding="utf-8")
     overlay = make_demo(tmp_path)

@@ -8,7 +8,7 @@ from tests.running import ROOT
 PROGRAM = "from tools.settings_page import format_page; print(format_page(), end='')"
 
 
-def test_settings_page_is_up_to_date() -> None:
+def test_settings_page_is_up_to_date():
     # in a process of its own, since descriptions are read only by classes that are defined later
     page = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True

@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -13,7 +12,7 @@ from tools import site
 NAVIGATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
 
 
-def test_navigation_has_every_page() -> None:
+def test_navigation_has_every_page():
     named = {
         page
         for entry in NAVIGATION
@@ -24,7 +23,7 @@ def test_navigation_has_every_page() -> None:
     assert named == {*found, "gallery/index.md"}
 
 
-def test_links_of_copied_pages_exist(tmp_path: Path) -> None:
+def test_links_of_copied_pages_exist(tmp_path):
     site.copy_pages(tmp_path)
     pages = list(tmp_path.rglob("*.md"))
     links = [
@@ -35,7 +34,7 @@ def test_links_of_copied_pages_exist(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("material") is None, reason="needs what `make docs` installs")
-def test_site_is_built_without_a_warning(tmp_path: Path) -> None:
+def test_site_is_built_without_a_warning(tmp_path):
     assert site.main([], tmp_path) == 0
     assert (tmp_path / "pages" / "library" / "nmt.model.html").exists()
     for page in (tmp_path / "pages").rglob("*.html"):

@@ -34,7 +34,7 @@ def value(config: Config, key: str) -> Any:
         ("rnnsearch-50-star", 84_349_101),
     ],
 )
-def test_number_of_parameters_is_the_authors(model: str, parameters: int) -> None:
+def test_number_of_parameters_is_the_authors(model, parameters):
     entry = GROUNDHOG.models[model]
     text = GROUNDHOG.vocabulary
     ids = len(SPECIALS) + compute_size_without_specials(text.words, text.specials_included)
@@ -79,18 +79,18 @@ AUTHORS = {
 
 
 @pytest.mark.parametrize("key", AUTHORS)
-def test_settings_are_the_authors(key: str) -> None:
+def test_settings_are_the_authors(key):
     assert value(GROUNDHOG, key) == AUTHORS[key]
 
 
-def test_news_test_sets_are_training_text() -> None:
+def test_news_test_sets_are_training_text():
     more = ["news-test2008", "newstest2009", "newstest2010", "newstest2011"]
     assert GROUNDHOG.use.train == [*PAPER.use.train, *more]
     assert not set(PAPER.use.train) & set(more)
     assert (GROUNDHOG.use.dev, GROUNDHOG.use.test) == (PAPER.use.dev, PAPER.use.test)
 
 
-def test_selection_keeps_348_million_words() -> None:
+def test_selection_keeps_348_million_words():
     """348M French words (Sec. 4.1): the corpora that were selected from, and those kept whole."""
     kept = GROUNDHOG.selection.corpus_words
     whole = set(GROUNDHOG.use.train) - set(kept)
