@@ -16,8 +16,6 @@ from pipeline.config.runs import (
     MOSES_WITH_RNNENC,
     SEED_SUFFIX,
     collect_runs,
-    get_seeds,
-    name_run,
     run_settings,
 )
 from pipeline.config.schema import Config
@@ -31,9 +29,10 @@ Problems = Iterator[Problem]
 
 def find_contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. If names are unknown, return only these problems: other checks look the names up."""
-    unknown_names = list(_find_unknown_names(config))
-    if unknown_names:
-        return unknown_names
+    for list_references in (_list_entry_references, _list_run_references):
+        unknown_names = list(_find_unknown_names(list_references(config)))
+        if unknown_names:
+            return unknown_names
     checks = (
         _check_archives,
         _check_roles,
@@ -61,9 +60,20 @@ class Reference(NamedTuple):
     """The allowed names."""
 
 
-def _find_unknown_names(config: Config) -> Problems:
+USED_CATALOGUES = {
+    "train": "corpora",
+    "dev": "corpora",
+    "test": "corpora",
+    "models": "models",
+    "systems": "systems",
+    "rescored": "rescored",
+}
+"""The catalogue of the names at each key of `use`."""
+
+
+def _find_unknown_names(references: Iterable[Reference]) -> Problems:
     """Yield a problem for each reference to a model, corpus, run or other name that is not defined."""
-    for reference in chain(_list_text_references(config), _list_model_references(config)):
+    for reference in references:
         known_names = list(reference.known_names)
         for name in reference.names:
             if name is not None and name not in known_names:
@@ -72,11 +82,14 @@ def _find_unknown_names(config: Config) -> Problems:
                 yield Problem(reference.key, text)
 
 
-def _list_text_references(config: Config) -> Iterator[Reference]:
-    """Yield the references to corpora and archives, and the reference to the model that scores phrases."""
+def _list_entry_references(config: Config) -> Iterator[Reference]:
+    """Yield the references to entries of catalogues: corpora, archives, models, systems, and rescored lists."""
+    # 1. entries that the experiment uses
     use, selection, moses = config.use, config.selection, config.moses
-    for part in ("train", "dev", "test"):
-        yield Reference(("use", part), getattr(use, part), "`corpora`", config.corpora)
+    for key, catalogue in USED_CATALOGUES.items():
+        yield Reference(("use", key), getattr(use, key), f"`{catalogue}`", getattr(config, catalogue))
+
+    # 2. text, and the model that scores phrases
     for corpus, entry in config.corpora.items():
         for name, side in entry.sides.items():
             yield Reference(
@@ -88,6 +101,37 @@ def _list_text_references(config: Config) -> Iterator[Reference]:
     if moses.enabled:
         yield Reference(("moses", "lm_corpora"), moses.lm_corpora, "`corpora`", config.corpora)
         yield Reference(("moses", "phrase_model"), [moses.phrase_model], "`models`", config.models)
+
+    # 3. models and systems that tables, figures and pages show
+    figure2_models = config.artifacts.figure2_models
+    known_systems = use.models + use.systems
+    yield Reference(
+        ("artifacts", "figure2_models"), figure2_models, "`use.models` and `use.systems`", known_systems
+    )
+    for key_path, displayed_model, _ in _list_displayed_models(config):
+        yield Reference(key_path, [displayed_model], "`use.models`", use.models)
+
+    # 4. models that others continue; if a model is selected, the model that it continues must be selected, too
+    for name, model in config.models.items():
+        key_path, base = ("models", name, "continue_from"), [model.continue_from]
+        if name in use.models:
+            yield Reference(key_path, base, "`use.models`", use.models)
+        else:
+            yield Reference(key_path, base, "`models`", config.models)
+
+
+def _list_run_references(config: Config) -> Iterator[Reference]:
+    """Yield the references to runs that translate or rescore together, and to the n-best lists that they rescore."""
+    runs = list(collect_runs(config, config.use.models))
+    defined_in = "the runs of `use.models`"
+    for name in config.use.systems:
+        yield Reference(("systems", name, "members"), config.systems[name].members, defined_in, runs)
+    for name in config.use.rescored:
+        entry = config.rescored[name]
+        yield Reference(("rescored", name, "members"), entry.members or [], defined_in, runs)
+        key_path, lists = ("rescored", name, "n_best_list"), [entry.n_best_list]
+        known_lists = [*config.n_best_lists, *runs, *config.use.systems]
+        yield Reference(key_path, lists, f"`n_best_lists`, {defined_in}, and `use.systems`", known_lists)
 
 
 class DisplayedModel(NamedTuple):
@@ -117,48 +161,6 @@ def _list_displayed_models(config: Config) -> Iterator[DisplayedModel]:
     for baseline, models in (artifacts.ablations or {}).items():
         for model in (baseline, *models):
             yield DisplayedModel(("artifacts", "ablations", baseline), model)
-
-
-def _list_model_references(config: Config) -> Iterator[Reference]:
-    """Yield the references to models, runs and systems."""
-    use = config.use
-    for key in ("models", "systems", "rescored"):
-        yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
-
-    # 1. models and systems that tables, figures and pages show
-    figure2_models = config.artifacts.figure2_models
-    known_systems = use.models + use.systems
-    yield Reference(
-        ("artifacts", "figure2_models"), figure2_models, "`use.models` and `use.systems`", known_systems
-    )
-    for key_path, displayed_model, _ in _list_displayed_models(config):
-        yield Reference(key_path, [displayed_model], "`use.models`", use.models)
-
-    # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
-    for name, model in config.models.items():
-        key_path, base = ("models", name, "continue_from"), [model.continue_from]
-        if name in use.models:
-            yield Reference(key_path, base, "`use.models`", use.models)
-        else:
-            yield Reference(key_path, base, "`models`", config.models)
-
-    # 3. runs that translate or rescore together, and the n-best lists that they rescore
-    runs = []
-    for model_name in use.models:
-        if model_name in config.models:
-            runs += [name_run(config, model_name, seed) for seed in get_seeds(config, model_name)]
-    defined_in = "the runs of `use.models`"
-    for name in use.systems:
-        if name in config.systems:
-            members = config.systems[name].members
-            yield Reference(("systems", name, "members"), members, defined_in, runs)
-    for name in use.rescored:
-        if name in config.rescored:
-            entry = config.rescored[name]
-            yield Reference(("rescored", name, "members"), entry.members or [], defined_in, runs)
-            known_lists = [*config.n_best_lists, *runs, *use.systems]
-            key_path, lists = ("rescored", name, "n_best_list"), [entry.n_best_list]
-            yield Reference(key_path, lists, f"`n_best_lists`, {defined_in}, and `use.systems`", known_lists)
 
 
 # --- other checks -----------------------------------------------------------------------------------------------------
@@ -205,16 +207,13 @@ def _check_names(config: Config) -> Problems:
             yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
 
     # 2. names that are used twice
-    problem_text = "another model or system has this name, expected a new one"
     names = {MOSES, MOSES_WITH_RNNENC}
-    for model in names & set(config.models):
-        yield Problem(("models", model), problem_text)
-    names.update(config.n_best_lists, collect_runs(config))
-    for block, entries in (("systems", config.use.systems), ("rescored", config.use.rescored)):
+    blocks = {"models": config.models, "systems": config.use.systems, "rescored": config.use.rescored}
+    for block, entries in blocks.items():
         for name in entries:
             if name in names:
-                yield Problem((block, name), problem_text)
-            names.add(name)
+                yield Problem((block, name), "another model or system has this name, expected a new one")
+        names.update(entries, collect_runs(config), config.n_best_lists)
 
 
 def _check_model_types(config: Config) -> Problems:
