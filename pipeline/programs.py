@@ -6,8 +6,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -59,30 +58,37 @@ def explain_missing_tools(
         headers: the files that the build includes.
         libraries: the libraries to which the build links, without "lib".
     """
-    # 1. tools and a compiler
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
-    compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
-    if not compilers:
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    if compiler:
+        missing_tools += _find_missing_files(compiler, headers, libraries)
+    else:
         missing_tools.append("a C++ compiler")
-
-    # 2. headers and libraries. They may also be in a conda environment, or where Homebrew puts them on Apple silicon:
-    # cmake looks there by itself, but a compiler does not. The source is an empty file (os.devnull).
-    folders = [os.environ.get("CONDA_PREFIX", ""), "/opt/homebrew"]
-    with tempfile.TemporaryDirectory() as folder:
-        for compiler, name in product(compilers[:1], headers):
-            options = [f"-I{prefix}/include" for prefix in folders]
-            if query_program(compiler, "-M", "-x", "c++", *options, "-include", name, os.devnull) is None:
-                missing_tools.append(name)
-        for compiler, name in product(compilers[:1], libraries):
-            options = [f"-L{prefix}/lib" for prefix in folders]
-            options += ["-shared", "-o", f"{folder}/{name}"]
-            if query_program(compiler, "-x", "c++", os.devnull, *options, f"-l{name}") is None:
-                missing_tools.append(f"lib{name}")
 
     if not missing_tools:
         return None
     missing_names = ", ".join(missing_tools)
     return f"{program}: not on the PATH, and to build it this machine lacks {missing_names} ({packages})"
+
+
+def _find_missing_files(compiler: str, headers: Sequence[str], libraries: Sequence[str]) -> Iterator[str]:
+    """Yield the headers and libraries that a compiler does not find.
+
+    They may also be in a conda environment, or where Homebrew puts them on Apple silicon: cmake looks there by itself,
+    but a compiler does not.
+    """
+    folders = [os.environ.get("CONDA_PREFIX", ""), "/opt/homebrew"]
+    # the source is an empty file (os.devnull)
+    for name in headers:
+        options = [f"-I{folder}/include" for folder in folders]
+        if query_program(compiler, "-M", "-x", "c++", *options, "-include", name, os.devnull) is None:
+            yield name
+    with tempfile.TemporaryDirectory() as output_folder:
+        for name in libraries:
+            options = [f"-L{folder}/lib" for folder in folders]
+            options += ["-shared", "-o", f"{output_folder}/{name}"]
+            if query_program(compiler, "-x", "c++", os.devnull, *options, f"-l{name}") is None:
+                yield f"lib{name}"
 
 
 def extract_archive(archive: Path, folder: Path) -> None:
