@@ -72,8 +72,8 @@ rule data:
         BITEXT["train"],
         BITEXT["dev"],
         VOCABULARIES.values(),
-        paths.set_file("test", SOURCE),
-        paths.set_file("test", TARGET),
+        paths.evaluation_file("test", SOURCE),
+        paths.evaluation_file("test", TARGET),
         DATA_REPORT,
 
 

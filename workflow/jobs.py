@@ -145,9 +145,8 @@ class Jobs:
             "train": training_devices,
             "train_on_phrases": training_devices,
             "translate": system_devices,
-            "rescore": system_devices,
         }
-        for rule_name in ("align", "perplexity", "vectors", "moses_phrase_scores"):
+        for rule_name in ("align", "perplexity", "vectors", "rescore", "moses_phrase_scores"):
             devices[rule_name] = [config.decoding.device]
         return [rule_name for rule_name, rule_devices in devices.items() if set(rule_devices) == {"cpu"}]
 

@@ -54,7 +54,7 @@ class Paths:
             return self.token_files(self.config.use.train, language, experiment.get_final_stage(self.config))
         return self.token_files(self.config.use.dev, language)
 
-    def set_file(self, set_name: str, language: str) -> str:
+    def evaluation_file(self, set_name: str, language: str) -> str:
         """Return one side of a tokenized set that is translated: the test text, or the whole development text."""
         if set_name == "test":
             return self.token_files([self.test_corpus], language)[0]

@@ -124,7 +124,7 @@ paths = Paths(CONFIG, plan)
 FOLDER, DATA = paths.folder, paths.data
 
 # If only some of the text is missing, Snakemake names the files.
-test_file = paths.set_file("test", SOURCE)
+test_file = paths.evaluation_file("test", SOURCE)
 if CONFIG.data_from and not Path(test_file).exists():
     other_folder = Path(CONFIG.data_from)
     try:

@@ -164,7 +164,7 @@ if CONFIG.moses.enabled:
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+            source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             translations="translations/{set}/moses.txt",
@@ -183,7 +183,7 @@ if CONFIG.moses.enabled:
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+            source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             n_best_lists="moses/{set}/n_best.gz",
@@ -253,7 +253,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         input:
             table=PHRASE_TABLE,
             model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in NEEDED_FILES],
-            text=[f"moses/dev.{SOURCE}", *(paths.set_file(set_name, SOURCE) for set_name in SETS)],
+            text=[f"moses/dev.{SOURCE}", *(paths.evaluation_file(set_name, SOURCE) for set_name in SETS)],
         output:
             table=SCORED_PHRASE_TABLE,
         log:
@@ -284,7 +284,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
+            source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
             programs=MOSES_BUILD,
         output:
             translations=f"translations/{{set}}/{MOSES_WITH_RNNENC}.txt",

@@ -21,7 +21,7 @@ def list_package_files():
     files = []
     for set_name in SETS:
         for language in (SOURCE, TARGET):
-            files.append((paths.set_file(set_name, language), RESULTS.text(set_name, language)))
+            files.append((paths.evaluation_file(set_name, language), RESULTS.text(set_name, language)))
         for system in plan.text_only_systems[set_name]:
             copy = RESULTS.plain_text_translations(set_name, system)
             files.append((paths.plain_text_translations(set_name, system), copy))

@@ -17,8 +17,8 @@ if PLAYGROUND:
         """Write the page in which models translate typed text, in one file."""
         input:
             models=paths.model_files(plan.playground_runs),
-            source=paths.set_file("test", SOURCE),
-            reference=paths.set_file("test", TARGET),
+            source=paths.evaluation_file("test", SOURCE),
+            reference=paths.evaluation_file("test", TARGET),
         output:
             page=result_file("playground.html", report_category="Translations"),
         log:

@@ -13,7 +13,7 @@ if CONFIG.use.rescored:
         """Interpolate the models' log-probabilities with the scores of n-best lists."""
         input:
             model=lambda wildcards: paths.model_files(CONFIG.rescored[wildcards.rescored].members),
-            source=paths.set_file("test", SOURCE),
+            source=paths.evaluation_file("test", SOURCE),
             n_best_lists=lambda wildcards: paths.n_best_list(wildcards.rescored),
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
@@ -43,8 +43,8 @@ if CONFIG.use.rescored:
     rule oracle:
         """Choose the best of each n-best list by comparison with the reference."""
         input:
-            source=paths.set_file("test", SOURCE),
-            reference=paths.set_file("test", TARGET),
+            source=paths.evaluation_file("test", SOURCE),
+            reference=paths.evaluation_file("test", TARGET),
             n_best_lists=lambda wildcards: paths.n_best_list(wildcards.rescored),
         output:
             best=f"rescored/{{rescored}}.{TARGET}",

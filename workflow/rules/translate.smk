@@ -26,8 +26,8 @@ rule translate:
     """Translate a set. Mode `all`: all sentences. Mode `no_unk`: sentences without unknown words, without any [UNK]."""
     input:
         model=lambda wildcards: paths.model_files(plan.systems[wildcards.system].members),
-        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
-        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
+        source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.evaluation_file(wildcards.set, TARGET),
     output:
         translations="translations/{set}/{system}.{mode}.jsonl",
         provenance="translations/{set}/{system}.{mode}.provenance.json",
@@ -56,8 +56,8 @@ rule align:
     """Write a model's attention while it scores the references of the test set (forced decoding)."""
     input:
         model=lambda wildcards: paths.model_files([wildcards.run]),
-        source=paths.set_file("test", SOURCE),
-        target=paths.set_file("test", TARGET),
+        source=paths.evaluation_file("test", SOURCE),
+        target=paths.evaluation_file("test", TARGET),
     output:
         alignments="alignments/{run}.jsonl",
     log:
@@ -82,8 +82,8 @@ rule perplexity:
     """Measure the perplexity of the test set's reference (Sutskever et al., 2014, Sec. 3.3)."""
     input:
         model=lambda wildcards: paths.model_files(plan.systems[wildcards.system].members),
-        source=paths.set_file("test", SOURCE),
-        reference=paths.set_file("test", TARGET),
+        source=paths.evaluation_file("test", SOURCE),
+        reference=paths.evaluation_file("test", TARGET),
     output:
         perplexity="perplexity/{system}.json",
     log:
@@ -107,8 +107,8 @@ rule bleu:
     input:
         all="translations/{set}/{system}.all.jsonl",
         no_unk="translations/{set}/{system}.no_unk.jsonl",
-        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
-        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
+        source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.evaluation_file(wildcards.set, TARGET),
     output:
         scores="scores/{set}/{system}.json",
     log:
@@ -133,8 +133,8 @@ rule bleu_of_text:
         text=lambda wildcards: paths.plain_text_translations(wildcards.set, wildcards.system),
         # the sentences without unknown words are those of the first model
         no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
-        source=lambda wildcards: paths.set_file(wildcards.set, SOURCE),
-        reference=lambda wildcards: paths.set_file(wildcards.set, TARGET),
+        source=lambda wildcards: paths.evaluation_file(wildcards.set, SOURCE),
+        reference=lambda wildcards: paths.evaluation_file(wildcards.set, TARGET),
     output:
         scores="scores/{set}/{system}.json",
     log:
