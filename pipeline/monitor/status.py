@@ -163,10 +163,9 @@ def format_status_table(config: Config, folder: Path) -> str:
             finished_runs.append(name)
         elif training.state not in FINAL_STATES:
             unfinished_runs.append(name)
-        if name in submitted_trainings:
-            notes.append(f"{training.label}: {training.state}: {submitted_trainings[name]}")
-        elif training.note:
-            notes.append(f"{training.label}: {training.state}: {training.note}")
+        note = submitted_trainings.get(name, training.note)
+        if note:
+            notes.append(f"{training.label}: {training.state}: {note}")
     notes += _describe_unused_trainings(states)
 
     # the paragraphs in their order
