@@ -9,7 +9,7 @@ import click
 from nmt.errors import UserError
 from nmt.io import locks
 from nmt.io.files import write_json
-from nmt.settings.base import FlatSettings
+from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SUMMARY
 from nmt.store.training_store import TRAINING_INPUTS, TrainingStore, finished_model_folder
@@ -43,8 +43,13 @@ def train_in_store(
     state_folders = store.find_state_folders(name, training_inputs, run)
     for state_folder in state_folders:
         with locks.hold_folder(state_folder, if_locked, deadline) as lock:
-            # 1. another process may have finished the training while this one waited for the lock
+            # 1. while this process waited for the lock, the files may have changed
             trainer = Trainer(run, files, state_folder)
+            changes = describe_differences(training_inputs, trainer.training_inputs)
+            if changes:
+                raise UserError(f"{name}: {changes} since this command has started; run it again")
+
+            # or another process may have finished the training
             model_folder = finished_model_folder(state_folder, trainer.key)
             if (model_folder / SUMMARY).is_file():
                 return model_folder

@@ -461,6 +461,15 @@ def test_shorter_training_begins_in_its_own_folder(text, tmp_path, capsys):
     assert capsys.readouterr().err.count("a new training, because") == 1
 
 
+def test_text_that_changed_meanwhile_is_refused(text, tmp_path):
+    """Otherwise the training would lie in the folder of a different one."""
+    run, files = model_run(), training_files(text)
+    former_inputs = files.collect_inputs(run) | {"data.train": "0" * 64}
+    with refused():
+        train_in_store(TrainingStore(tmp_path), "small", run, files, former_inputs, "wait", math.inf)
+    assert not list(tmp_path.rglob("facts.json"))
+
+
 @pytest.mark.parametrize("nll", [1e9, math.nan, math.inf])
 def test_diverged_training_is_no_model(text, tmp_path, monkeypatch, nll):
     trainer = train(model_run(updates=4), text, tmp_path / "state")
