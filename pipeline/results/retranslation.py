@@ -154,7 +154,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
     return bitext
 
 
-def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
+def compare_summary(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
     """Yield a line if the development NLL or the size of a model differs from the number in the model's summary."""
     (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announce=False)
     training = model.run.training
