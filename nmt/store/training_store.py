@@ -98,14 +98,17 @@ class TrainingStore:
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
     def describe_changes(self, name: str, inputs: FlatSettings) -> str:
-        """Return the changes since the most similar former training of this name, or "" if there is none."""
+        """Return the changes since the most similar former training of this name.
+
+        Return "" if there is none, or if a training of this name has the same inputs and only a different end.
+        """
         # The pattern has a key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
         descriptions = []
         for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{TRAINING_INPUTS}"):
-            former_inputs = read_json(path)
-            if former_inputs != inputs:
-                changes = describe_differences(former_inputs, inputs)
-                descriptions.append(f"{changes}; the former training stays in {path.parent}")
+            changes = describe_differences(read_json(path), inputs)
+            if not changes:
+                return ""
+            descriptions.append(f"{changes}; the former training stays in {path.parent}")
         # the shortest text has the fewest changes
         return min(descriptions, key=len, default="")
 

@@ -56,6 +56,12 @@ def test_state_folder_of_former_name(tmp_path):
     changes = store.describe_changes("small", inputs | {"data.dev": "b" * 64})
     assert changes == f"data.dev was replaced; the former training stays in {shared_folder}"
 
+    # a training that begins anew because its end is earlier has not changed
+    other_folder = shared_folder.with_name(f"small-{'0' * 12}")
+    other_folder.mkdir()
+    (other_folder / "facts.json").write_text("{}", encoding="utf-8")
+    assert store.describe_changes("small", inputs | {"data.dev": "a" * 64}) == ""
+
 
 def test_copied_model_is_not_the_stored_one(tmp_path):
     """Whoever edits an output in place leaves the store as it is."""
