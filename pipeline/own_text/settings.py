@@ -17,6 +17,7 @@ from nmt.errors import UserError, printable
 from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
 from nmt.settings.base import read_settings, validate_settings
+from nmt.settings.model_types import MODEL_TYPES
 from nmt.settings.text import LANGUAGES, Languages, describe_unknown_language
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, read_text_settings
@@ -57,6 +58,7 @@ class Preset:
         min_updates, max_updates: limits for the updates of the first four models.
         updates_per_hour: model type -> updates per hour on one core, with sentences of `measured_mean_length` tokens.
             Empty if the training needs a GPU.
+        measured_weights: model type -> number of weights of the model whose rate was measured.
         measured_mean_length: mean tokens of a sentence when these rates were measured.
         differences: block -> key -> value, which override the settings of the extended experiment.
     """
@@ -68,6 +70,7 @@ class Preset:
     min_updates: int
     max_updates: int
     updates_per_hour: Mapping[str, int]
+    measured_weights: Mapping[str, int]
     measured_mean_length: float
     differences: Mapping[str, Any]
 
@@ -120,10 +123,7 @@ class Proposal:
         relative_speed = preset.measured_mean_length / max(1.0, statistics.mean_length)
         updates_per_hour = {}
         for model_type, rate in preset.updates_per_hour.items():
-            rounded_rate = (
-                f"{rate * relative_speed:.1e}"  # to two digits, since it is an estimate: 17432 -> "1.7e+04"
-            )
-            updates_per_hour[model_type] = int(float(rounded_rate))
+            updates_per_hour[model_type] = _round_rate(rate * relative_speed)
 
         return cls(
             preset=preset,
@@ -133,6 +133,11 @@ class Proposal:
             updates_per_hour=updates_per_hour,
             subwords=subwords,
         )
+
+
+def _round_rate(rate: float) -> int:
+    """Return a rate to two digits, since it is an estimate: 17432 -> 17000."""
+    return int(float(f"{rate:.1e}"))
 
 
 @dataclass(frozen=True)
@@ -436,7 +441,18 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
             "training": trainings[name],
         }
 
-    # 2. about twenty validations
+    # 2. the rate of updates, which falls with the number of weights
+    resources = {}
+    rate = proposal.updates_per_hour.get(run.model_type)
+    if rate:
+        source_vocabulary = Vocabulary.read(init_from / SOURCE_VOCABULARY)
+        target_vocabulary = Vocabulary.read(init_from / TARGET_VOCABULARY)
+        vocabulary_sizes = (len(source_vocabulary), len(target_vocabulary))
+        weights = MODEL_TYPES[run.model_type].estimate_weights(run.architecture, vocabulary_sizes)
+        relative_speed = proposal.preset.measured_weights[run.model_type] / weights
+        resources["updates_per_hour"] = {run.model_type: max(1, _round_rate(rate * relative_speed))}
+
+    # 3. about twenty validations
     interval = max(50, proposal.updates // 20)
     return {
         "training": {
@@ -454,6 +470,7 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
             "table3_models": [before, after],
             **_display_lengths(proposal.max_words),
         },
+        "resources": resources,
     }
 
 

@@ -118,6 +118,8 @@ def test_fine_tuning(tmp_path):
     base = read_settings(ModelRun, settings)
     assert (before.training.updates, before.label) == (0, base.label) and after.label != base.label
     assert before.architecture == after.architecture == base.architecture
+    # the model has a few thousand weights, and the models of the extended experiment millions
+    assert config.resources.updates_per_hour[base.model_type] > 1_000_000
     assert get_text_settings(config).languages.source == "en"
     assert config.tokenization == MOSES and config.vocabulary.sizes == (32, 32)
 
