@@ -112,7 +112,7 @@ def _read_json_lists(path: Path) -> Iterator[NBestList]:
             )
         entries = []
         for hypothesis in sentence.n_best:
-            entries.append(NBestEntry(" ".join(hypothesis.target), hypothesis.log_probability))
+            entries.append(NBestEntry(" ".join(hypothesis.tokens), hypothesis.log_probability))
         yield NBestList(sentence.line, sentence.source, entries)
 
 

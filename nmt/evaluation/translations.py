@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
+from pydantic import BaseModel, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
 from nmt.evaluation.attention import measure_attention
@@ -30,18 +30,10 @@ def split_words(text: str) -> list[str]:
     return text.split()
 
 
-def _split_if_text(value: object) -> object:
-    """Return the words of a text. Any other value, such as a list of words, is returned as it is."""
-    return split_words(value) if isinstance(value, str) else value
-
-
-Tokens = Annotated[list[str], BeforeValidator(_split_if_text)]
-
-
-class NBestTranslation(BaseModel, frozen=True, strict=True, validate_by_name=True):
+class NBestTranslation(BaseModel, frozen=True, strict=True):
     """A translation in the n-best list of a sentence."""
 
-    target: Tokens = Field(validation_alias=AliasChoices("tokens", "text"))
+    tokens: list[str]
     log_probability: FiniteFloat
 
 
@@ -50,9 +42,8 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
 
     Attributes:
         line: number of the sentence in the test set, from 0.
-        source: S source tokens. The key is `source_tokens`, as in `nmt translate --json`, or `source` in packages of
-            earlier runs.
-        target: T target tokens, which a model has generated, or those of the reference. The key is `tokens`, or `text`.
+        source: S source tokens. The key is `source_tokens`, as in `nmt translate --json`.
+        target: T target tokens, which a model has generated, or those of the reference. The key is `tokens`.
         alignment: attention, a row for each target token and a column for each source token, perhaps followed by those
             of the end symbols; (T, S) to (T + 1, S + 1). An unfinished translation has no end symbol. None: the model
             has no attention.
@@ -63,8 +54,8 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
     """
 
     line: Count
-    source: Tokens = Field(validation_alias="source_tokens")
-    target: Tokens = Field(validation_alias=AliasChoices("tokens", "text"))
+    source: list[str] = Field(validation_alias="source_tokens")
+    target: list[str] = Field(validation_alias="tokens")
     alignment: list[list[float]] | None = None
     log_probability: FiniteFloat | None = None
     finished: bool = True

@@ -44,8 +44,8 @@ def read_bitext(path: Path) -> None:
     Bitext.open(folder)
 
 
-ROW = '{"line": 0, "source": "a", "text": "b"}'
-ALIGNED = '{"line": 0, "source": "a", "target": "b", "alignment": %s}'
+ROW = '{"line": 0, "source_tokens": ["a"], "tokens": ["b"]}'
+ALIGNED = '{"line": 0, "source_tokens": ["a"], "tokens": ["b"], "alignment": %s}'
 META = '{"pairs": 1, "source_words": 2, "target_words": %s, "shuffled_seed": null, "sha256": "a"'
 META += ', "source_vocabulary_sha256": "b", "target_vocabulary_sha256": "c"'
 PANELS = "\t".join(COLUMNS)
@@ -75,7 +75,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     ),
     "translations": (
         lambda path: list(read_translations(path)),
-        ["{", "[]", ROW.replace("text", "word"), ROW.replace("0", '"0"'), ROW.replace("0", "-1")],
+        ["{", "[]", ROW.replace('"tokens', '"words'), ROW.replace("0", '"0"'), ROW.replace("0", "-1")],
     ),
     "alignments": (
         lambda path: list(read_translations(path)),

@@ -48,7 +48,7 @@ def write_results(folder: Path) -> Path:
             write_json(package.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
         for mode in MODES:
             translations = package.translations("test", run, mode)
-            write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
+            write_text(translations, [json.dumps({"line": 0, "source_tokens": ["a"], "tokens": ["b"]})])
             models = [{"name": run, "sha256": "f" * 64}]
             begun = {"mode": mode, "settings": config.decoding.model_dump(mode="json"), "models": models}
             summary = {"sentences": 1, "seconds": 12.5, "resumed": False}

@@ -24,7 +24,7 @@ FILES = {
     "text": "the old book\nle ’ vieux\u2028livre \x1b[31m\n".encode(),
     "bytes": bytes(range(256)) * 10,
     "rows.tsv": b"0\t</s>\t1\n1\t[UNK]\t1\n2\ta\t-1\n3\ta\tx\n",
-    "rows.jsonl": b'{"line": 0, "source": "a", "text": "b"}\n{"line": "0"}\n[]\n',
+    "rows.jsonl": b'{"line": 0, "source_tokens": ["a"], "tokens": ["b"]}\n{"line": "0"}\n[]\n',
     "object.json": b'{"model": "a", "seed": 1, "label": "x", "bleu_all": null, "words": {"a": "b"}}',
     "list.json": b"[1, null, {}]",
     "deep.json": DEEP.encode(),

@@ -41,11 +41,11 @@ def test_moses_lists(tmp_path, name):
 
 
 def test_json_lists(tmp_path):
-    n_best: object = [{"text": "oui", "log_probability": -1.25}, {"text": "", "log_probability": -3}]
-    record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
+    n_best: object = [{"tokens": ["oui"], "log_probability": -1.25}, {"tokens": [], "log_probability": -3}]
+    record = {"line": 0, "source_tokens": ["yes"], "tokens": ["oui"], "n_best": n_best}
     expected = [(0, ["yes"], [NBestEntry("oui", -1.25), NBestEntry("", -3)])]
     assert read_lists(tmp_path, [json.dumps(record)], ["yes"], "x.jsonl") == expected
-    for n_best in (None, [], [{"text": 3, "log_probability": -1}]):
+    for n_best in (None, [], [{"tokens": 3, "log_probability": -1}]):
         with refused():
             read_lists(tmp_path, [json.dumps(record | {"n_best": n_best})], ["yes"], "x.jsonl")
     with refused():

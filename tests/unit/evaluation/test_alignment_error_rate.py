@@ -31,8 +31,8 @@ def error_rate(folder: Path, gold: str) -> dict[str, Any]:
     """The error rate of attention that links 1-0, 0-1 and 1-2."""
     record = {
         "line": 0,
-        "source": "european area .",
-        "target": "zone européenne .",
+        "source_tokens": ["european", "area", "."],
+        "tokens": ["zone", "européenne", "."],
         "alignment": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
     }
     (folder / "alignments.jsonl").write_text(json.dumps(record) + "\n")
@@ -59,7 +59,7 @@ def test_possible_links(tmp_path):
 
 
 def test_model_without_attention_is_refused(tmp_path):
-    (tmp_path / "alignments").write_text('{"line": 0, "source": "a", "target": "b", "alignment": null}\n')
+    (tmp_path / "alignments").write_text('{"line": 0, "source_tokens": ["a"], "tokens": ["b"]}\n')
     (tmp_path / "gold").write_text("0-0\n")
     with refused():
         compute_alignment_error_rate("m", tmp_path / "alignments", tmp_path / "gold")

@@ -34,8 +34,9 @@ def write_test_set(folder: Path, triples: Triples, no_unk_lines: set[int]) -> di
     """Token files and translations of a test set; `no_unk_lines` are those of the No-UNK column."""
     records, no_unk = [], []
     for line, (source, _, text) in enumerate(triples):
-        record = {"line": line, "source": source, "text": text, "finished": "[UNK]" not in text}
-        records.append(json.dumps(record | {"alignment": None, "source_unknown": len(source.split())}))
+        tokens = {"source_tokens": source.split(), "tokens": text.split()}
+        record = {"line": line, **tokens, "finished": "[UNK]" not in text}
+        records.append(json.dumps(record | {"source_unknown": len(source.split())}))
         if line in no_unk_lines:
             no_unk.append(records[-1])
     return {

@@ -25,7 +25,9 @@ def only_axes(figure: Figure) -> Axes:
 
 def test_figure3_tick_labels() -> None:
     weights = np.full((3, 4), 0.25).tolist()
-    one = TranslationRecord(line=0, source="&quot; It costs$", target="œuvre l&apos;", alignment=weights)
+    one = TranslationRecord(
+        line=0, source=["&quot;", "It", "costs$"], target=["œuvre", "l&apos;"], alignment=weights
+    )
     axes = only_axes(make_figure3([one]))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ['"', "It", "costs$", "<end>"]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["œuvre", "l'", "<end>"]
@@ -36,7 +38,7 @@ def test_figure3_tick_labels() -> None:
 
 def test_figure3_pixels(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    figure = make_figure3([TranslationRecord(line=0, source="a b c", target="d e", alignment=weights)])
+    figure = make_figure3([TranslationRecord(line=0, source=[*"abc"], target=[*"de"], alignment=weights)])
     for form in ("pdf", "png"):
         save_figure(figure, tmp_path / f"f.{form}")
     picture = imread(tmp_path / "f.png")[:, :, :3]
