@@ -157,19 +157,6 @@ def count_matches(hypothesis: str, reference: str) -> BleuCounts:
 # --- scores of a test set ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ReferencedTranslation:
-    """A translation and its reference, a tokenized line."""
-
-    translation: TranslationRecord
-    reference: str
-
-    @property
-    def counts(self) -> BleuCounts:
-        """The counts for BLEU."""
-        return count_matches(" ".join(self.translation.target), self.reference)
-
-
 def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute BLEU of all sentences and of those without unknown words (the paper's Table 1), for one model.
 
@@ -184,12 +171,13 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
         UserError: a translation is missing or belongs to a different text.
     """
     pairs = list(read_pairs(*test))
-    translations = read_translations_with_references(all_path, pairs)
+    translations = _read_translations_of_test_set(all_path, pairs)
     if len(translations) != len(pairs):
         raise UserError(
             f"{all_path} has {len(translations)} translations, the test set {len(pairs)} lines; translate again"
         )
-    return _describe_scores(model, translations, read_translations_with_references(no_unk_path, pairs))
+    translations_no_unk = _read_translations_of_test_set(no_unk_path, pairs)
+    return _describe_scores(model, pairs, translations, translations_no_unk)
 
 
 def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
@@ -203,29 +191,23 @@ def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) 
         raise UserError(
             f"{path} has {len(texts)} lines, the test set {len(pairs)}: expected one translation per line, tokenized"
         )
-    translations = []
-    for number, (text, (source_line, reference_line)) in enumerate(zip(texts, pairs, strict=True)):
-        translation = TranslationRecord(
-            line=number, source=split_words(source_line), target=split_words(text)
-        )
-        translations.append(ReferencedTranslation(translation, reference_line))
+    translations = [
+        TranslationRecord(line=line, source=split_words(source), target=split_words(text))
+        for line, (text, (source, _)) in enumerate(zip(texts, pairs, strict=True))
+    ]
 
     # A plain text does not tell which sentences have no unknown words, but a model's file does.
-    translations_no_unk = [
-        translations[item.translation.line] for item in read_translations_with_references(no_unk_path, pairs)
-    ]
-    return _describe_scores(system, translations, translations_no_unk)
+    lines_no_unk = [translation.line for translation in _read_translations_of_test_set(no_unk_path, pairs)]
+    return _describe_scores(system, pairs, translations, [translations[line] for line in lines_no_unk])
 
 
-def read_translations_with_references(
-    path: Path, pairs: Sequence[tuple[str, str]]
-) -> list[ReferencedTranslation]:
-    """Return the translations of a file with the references of their lines.
+def _read_translations_of_test_set(path: Path, pairs: Sequence[tuple[str, str]]) -> list[TranslationRecord]:
+    """Return the translations of a file, given the lines of the test set: source and reference.
 
     Raises:
         UserError: line numbers do not increase, or a source differs from that of the test set.
     """
-    referenced_translations = []
+    translations = []
     previous_line = -1
     for translation in read_translations(path):
         # Some lines of the test set may be left out, so line numbers need only increase.
@@ -233,45 +215,51 @@ def read_translations_with_references(
         is_next = previous_line < line < len(pairs)
         if not is_next or translation.source != split_words(pairs[line][0]):
             raise UserError(f"{path}: line {line} is not the next of this test set; translate again")
-        _, reference = pairs[line]
-        referenced_translations.append(ReferencedTranslation(translation, reference))
+        translations.append(translation)
         previous_line = line
-    return referenced_translations
+    return translations
 
 
 def _describe_scores(
     system: str,
-    translations: Sequence[ReferencedTranslation],
-    translations_no_unk: Sequence[ReferencedTranslation],
+    pairs: Sequence[tuple[str, str]],
+    translations: Sequence[TranslationRecord],
+    translations_no_unk: Sequence[TranslationRecord],
 ) -> dict[str, Any]:
     """Return the scores of a system as they are written to its JSON file.
 
-    translations_no_unk: those translations whose sentences have no unknown words.
+    Args:
+        pairs: source and reference of each line of the test set.
+        translations_no_unk: those translations whose sentences have no unknown words.
     """
+    by_sentence, by_sentence_no_unk = (
+        [_describe_sentence(translation, reference=pairs[translation.line][1]) for translation in some]
+        for some in (translations, translations_no_unk)
+    )
     return {
         "model": system,
-        "bleu_all": _bleu_or_none(translations),
-        "bleu_no_unk": _bleu_or_none(translations_no_unk),
+        "bleu_all": _bleu_or_none(by_sentence),
+        "bleu_no_unk": _bleu_or_none(by_sentence_no_unk),
         "signature": bleu_signature() if translations else "",
         "sentences_all": len(translations),
         "sentences_no_unk": len(translations_no_unk),
-        "unfinished_all": sum(not item.translation.finished for item in translations),
-        "unknown_words_written": sum(item.translation.target.count(UNKNOWN_WORD) for item in translations),
-        "by_sentence": [_describe_sentence(item) for item in translations],
-        "by_sentence_no_unk": [_describe_sentence(item) for item in translations_no_unk],
+        "unfinished_all": sum(not translation.finished for translation in translations),
+        "unknown_words_written": sum(translation.target.count(UNKNOWN_WORD) for translation in translations),
+        "by_sentence": by_sentence,
+        "by_sentence_no_unk": by_sentence_no_unk,
     }
 
 
-def _bleu_or_none(translations: Sequence[ReferencedTranslation]) -> float | None:
-    """Return corpus BLEU; None if there are no sentences."""
-    return corpus_bleu(item.counts for item in translations) if translations else None
-
-
-def _describe_sentence(item: ReferencedTranslation) -> dict[str, Any]:
+def _describe_sentence(translation: TranslationRecord, reference: str) -> dict[str, Any]:
     """Return lengths of a sentence in words, without end symbols, its unknown source words, and its BLEU counts."""
     return {
-        "source_length": len(item.translation.source),
-        "reference_length": len(split_words(item.reference)),
-        "source_unknown": item.translation.source_unknown,
-        **vars(item.counts),
+        "source_length": len(translation.source),
+        "reference_length": len(split_words(reference)),
+        "source_unknown": translation.source_unknown,
+        **vars(count_matches(" ".join(translation.target), reference)),
     }
+
+
+def _bleu_or_none(by_sentence: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return corpus BLEU, given the result of `_describe_sentence` for each sentence; None if there are none."""
+    return corpus_bleu(map(BleuCounts.from_dict, by_sentence)) if by_sentence else None
