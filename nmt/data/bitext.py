@@ -88,12 +88,14 @@ class Bitext:
 
     def source(self, i: int) -> Ids:
         """Return the ids of source sentence `i`, shape (S,), without the end symbol."""
-        ids, offsets = self.sides["source"]
-        return ids[offsets[i] : offsets[i + 1]]
+        return self._ids_of_sentence("source", i)
 
     def target(self, i: int) -> Ids:
         """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
-        ids, offsets = self.sides["target"]
+        return self._ids_of_sentence("target", i)
+
+    def _ids_of_sentence(self, side: str, i: int) -> Ids:
+        ids, offsets = self.sides[side]
         return ids[offsets[i] : offsets[i + 1]]
 
     def compute_longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -209,19 +211,7 @@ class _Side:
         def gather_ids() -> Iterator[NDArray[Any]]:
             for start in range(0, len(order), _PAIRS_PER_CHUNK):
                 rows = order[start : start + _PAIRS_PER_CHUNK]
-                yield ids[concatenate_ranges(starts[rows], ends[rows])]
+                ranges = zip(starts[rows], ends[rows], strict=True)
+                yield np.concatenate([ids[first:end] for first, end in ranges])
 
         write_array(folder / f"{side}.ids.npy", self.type, ids.shape, gather_ids())
-
-
-def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return all numbers of some ranges, one range after the other.
-
-    Example: the starts [5, 0] and ends [7, 3] give [5, 6, 0, 1, 2].
-    """
-    sizes = ends - starts  # [2, 3]
-    # Within a range, a number is its position in the result plus a constant.
-    positions = np.cumsum(sizes) - sizes  # the position of the first number of each range: [0, 2]
-    constants = np.repeat(starts - positions, sizes)  # [5, 5, -2, -2, -2]
-    numbers: NDArray[np.int64] = np.arange(len(constants)) + constants
-    return numbers
