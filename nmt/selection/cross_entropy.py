@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +20,8 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_pairs
-from nmt.selection.language_models import LINES_PER_QUERY, LogProbabilities, open_language_model
+from nmt.io.text_files import read_lines, read_pairs
+from nmt.selection.language_models import compute_log_probabilities
 from nmt.settings.base import Settings
 
 NATS_PER_STEP = 1e-4
@@ -36,73 +34,45 @@ EXCLUDED = 2**31 - 1
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class DomainModels:
-    """Language models of one language: of the in-domain text, and of a sample of all text."""
-
-    in_domain: LogProbabilities
-    out_of_domain: LogProbabilities
-
-    def cross_entropy_differences(self, lines: Sequence[str]) -> NDArray[np.float64]:
-        """Return H_in - H_out of n lines, in nats per word, with the end symbol counted as a word: (n,)."""
-        log10_ratios = np.subtract(self.in_domain(lines), self.out_of_domain(lines))
-        word_counts = np.array([len(line.split()) + 1 for line in lines])
-        differences: NDArray[np.float64] = -log10_ratios * math.log(10) / word_counts
-        return differences
-
-
-def score_pairs(
-    pairs: Sequence[tuple[str, str]], source_models: DomainModels, target_models: DomainModels
-) -> NDArray[np.int64]:
-    """Return the score of each pair in steps of `NATS_PER_STEP`, (n,); `EXCLUDED` if a side is empty."""
-    source_differences = source_models.cross_entropy_differences([source for source, _ in pairs])
-    target_differences = target_models.cross_entropy_differences([target for _, target in pairs])
-    scores = np.rint((source_differences + target_differences) / NATS_PER_STEP).astype(np.int64)
-    has_empty_side = [not source.split() or not target.split() for source, target in pairs]
-    return np.where(has_empty_side, EXCLUDED, scores)
-
-
-def score_files(
-    source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
-) -> None:
-    """Write the scores of the pairs of a shard to `output`, as an int32 array (pairs, 2).
-
-    Its columns are the score (see `score_pairs`) and the number of target words.
-    """
-    blocks: list[NDArray[np.int32]] = []  # (n, 2) each
-    with Progress.over_files([source, target], f"score {source}") as progress:
-        pairs = read_pairs(source, target, progress)
-        while block := list(islice(pairs, LINES_PER_QUERY)):
-            scores = score_pairs(block, source_models, target_models)
-            target_word_counts = [len(target_line.split()) for _, target_line in block]
-            blocks.append(np.stack([scores, target_word_counts], axis=1).astype(np.int32))
-    write_array(output, np.int32, (sum(map(len, blocks)), 2), blocks)
-
-
 def score_shard(
     source_models: Sequence[Path],
     target_models: Sequence[Path],
     programs: Path,
     shard: tuple[Path, Path, Path],
 ) -> None:
-    """Score the pairs of a shard with KenLM's programs.
+    """Write the scores of the pairs of a shard, as an int32 array (pairs, 2).
+
+    Its columns are the score, in steps of `NATS_PER_STEP` or `EXCLUDED`, and the number of target words.
 
     Args:
         source_models: files of the in-domain and the out-of-domain language model of the source side.
         target_models: files of the same two models of the target side.
         programs: folder of KenLM's programs.
-        shard: token files of source and target, and the file for their scores (see `score_files`).
+        shard: token files of source and target, and the file for their scores.
     """
     source, target, output = shard
-    with (
-        open_language_model(source_models[0], programs) as source_in_domain,
-        open_language_model(source_models[1], programs) as source_out_of_domain,
-        open_language_model(target_models[0], programs) as target_in_domain,
-        open_language_model(target_models[1], programs) as target_out_of_domain,
-    ):
-        source_pair = DomainModels(source_in_domain, source_out_of_domain)
-        target_pair = DomainModels(target_in_domain, target_out_of_domain)
-        score_files(source, target, source_pair, target_pair, output)
+    # both sides are read three times: to count words, and for two models
+    with Progress.over_files([source, target] * 3, f"score {source}") as progress:
+        word_counts = np.array(
+            [
+                (len(source_line.split()), len(target_line.split()))
+                for source_line, target_line in read_pairs(source, target, progress)
+            ],
+            np.int32,
+        ).reshape(-1, 2)  # for a shard without pairs, too
+
+        # H_in - H_out of source and target, in nats per word; the end symbol is a word
+        nats = np.zeros(len(word_counts))
+        for column, (side, models) in enumerate([(source, source_models), (target, target_models)]):
+            in_domain, out_of_domain = (
+                compute_log_probabilities(read_lines(side, progress), model, programs) for model in models
+            )
+            nats -= (in_domain - out_of_domain) * math.log(10) / (word_counts[:, column] + 1)
+
+    has_empty_side = (word_counts == 0).any(axis=1)
+    scores = np.where(has_empty_side, EXCLUDED, np.rint(nats / NATS_PER_STEP))
+    rows = np.stack([scores, word_counts[:, 1]], axis=1)
+    write_array(output, np.int32, rows.shape, [rows])
 
 
 # --- the selection ----------------------------------------------------------------------------------------------------
@@ -141,7 +111,7 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     scores are in memory, with 30 bytes a pair.
 
     Args:
-        scores: files of `score_files` of all shards of each corpus, in order.
+        scores: files of `score_shard` of all shards of each corpus, in order.
         budget: maximum number of target words.
     """
     # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
@@ -201,7 +171,7 @@ def select_pairs(
 
     Args:
         shard: number of the shard, from 0.
-        scores: the scores of the shard, a file that `score_files` wrote.
+        scores: the scores of the shard, a file that `score_shard` wrote.
         sides: source and target of the shard.
 
     Raises:

@@ -10,12 +10,14 @@ import heapq
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt.data.shards import Corpora, make_random_key, merge_shards, read_numbered_pairs
 from nmt.data.vocabulary import count_words
@@ -28,13 +30,6 @@ _SORTING_FRACTION = 0.7
 """Fraction of lmplz' memory that it sorts in. The rest is for the vocabulary and everything else."""
 _MIN_SORTING_MB = 64
 _KEY_BYTES = 8
-
-LogProbabilities = Callable[[Sequence[str]], list[float]]
-"""A function that returns log10 p of each line of words, from the start of a sentence to its end symbol."""
-
-LINES_PER_QUERY = 64
-"""Maximum number of lines of a query. The answers to so many lines fit into the smallest pipe (4 kB). If a pipe were
-full, both processes could wait for each other."""
 
 # --- text of the models -----------------------------------------------------------------------------------------------
 
@@ -160,10 +155,19 @@ def _find_program(name: str, folder: Path) -> str:
     return path
 
 
-def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
-    """Run a program with lines on its standard input. Raise a UserError, which begins with `output`, if it fails."""
+def _run_program(
+    command: Sequence[str], lines: Iterable[str], file: Path, answers: IO[bytes] | None = None
+) -> None:
+    """Run a program with lines on its standard input.
+
+    Args:
+        file: the file that the program makes or reads. The UserError of a program that fails begins with it.
+        answers: the file that gets the standard output of the program.
+    """
     with tempfile.TemporaryFile() as log_file:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log_file, stderr=log_file) as process:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=answers or log_file, stderr=log_file
+        ) as process:
             assert process.stdin is not None
             # A program that ends early breaks the pipe. Its exit status and its log tell why.
             with suppress(BrokenPipeError):
@@ -177,43 +181,22 @@ def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> 
 
     # if there is too little text, lmplz recommends an option, which is set by this key
     reason = last_output_line(log).replace("--discount_fallback", "`selection.discount_fallback: true`")
-    raise UserError(f"{output}: {Path(command[0]).name} ended with code {process.returncode}: {reason}")
+    raise UserError(f"{file}: {Path(command[0]).name} ended with code {process.returncode}: {reason}")
 
 
-@contextmanager
-def open_language_model(path: Path, programs: Path) -> Iterator[LogProbabilities]:
-    """Yield a function that computes log10 p of up to `LINES_PER_QUERY` lines with a language model.
+def compute_log_probabilities(lines: Iterable[str], model: Path, programs: Path) -> NDArray[np.float64]:
+    """Return log10 p of n lines of words, from the start of a sentence to its end symbol, (n,).
 
     Args:
-        path: the model, in ARPA or KenLM's binary format.
+        model: the language model, in ARPA or KenLM's binary format.
         programs: folder of KenLM's program `query`.
     """
-    command = [_find_program("query", programs), "-b", "-v", "sentence", str(path)]
-    with (
-        tempfile.TemporaryFile() as log_file,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log_file) as process,
-    ):
-        query_pipe, answer_pipe = process.stdin, process.stdout
-        assert query_pipe is not None and answer_pipe is not None
+    command = [_find_program("query", programs), "-v", "sentence", str(model)]
+    with tempfile.TemporaryFile() as answers:
+        _run_program(command, lines, model, answers)
+        answers.seek(0)
+        # b"Total: -12.5 OOV: 0" for each line, then statistics of the text
+        totals = [float(answer.split()[1]) for answer in answers if answer.startswith(b"Total:")]
 
-        def query_lines(lines: Sequence[str]) -> list[float]:
-            with suppress(BrokenPipeError):
-                query_pipe.write("".join(f"{line}\n" for line in lines).encode())
-                query_pipe.flush()
-            answers = [answer_pipe.readline().split() for _ in lines]  # b"Total: -12.5 OOV: 0"
-            if not all(answers):
-                log_file.seek(0)
-                reason = last_output_line(log_file.read().decode(errors="replace"))
-                raise UserError(f"{path}: no language model ({reason}); train it again")
-
-            # `query` prints float32 numbers with as few digits as identify them, so float32 gives their exact values
-            return [float(np.float32(words[1])) for words in answers]
-
-        try:
-            yield query_lines
-        finally:
-            process.kill()
-            # `close` writes what is left in the buffer, which fails if the program has ended. `query_lines` has then
-            # raised the reason.
-            with suppress(BrokenPipeError):
-                query_pipe.close()
+    # `query` prints float32 numbers with as few digits as identify them, so float32 gives their exact values
+    return np.array(totals, np.float32).astype(np.float64)

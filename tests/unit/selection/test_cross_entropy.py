@@ -3,18 +3,18 @@
 import math
 import random
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from nmt.data.shards import BLOCK_LINES, compute_shard_number
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy
-from nmt.selection.cross_entropy import EXCLUDED, DomainModels
-from nmt.selection.language_models import LogProbabilities
+from nmt.selection.cross_entropy import EXCLUDED
 from nmt.settings.base import read_settings
 from tests.bitexts import write_pairs, write_text
 from tests.messages import refused
@@ -23,30 +23,35 @@ IN_DOMAIN = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
 OUT_OF_DOMAIN = {"<unk>": -2.0, "</s>": -1.0, "a": -1.5, "b": -1.0, "c": -0.5}
 
 
-def unigram_model(log10: dict[str, float]) -> LogProbabilities:
-    """A language model without contexts."""
-
-    def query_lines(lines: Sequence[str]) -> list[float]:
-        return [sum(log10.get(word, log10["<unk>"]) for word in [*line.split(), "</s>"]) for line in lines]
-
-    return query_lines
-
-
-@pytest.fixture
-def models() -> DomainModels:
-    return DomainModels(unigram_model(IN_DOMAIN), unigram_model(OUT_OF_DOMAIN))
+def sum_unigrams(lines: Iterable[str], model: Path, programs: Path) -> np.ndarray:
+    """Log10 p of each line under a model without contexts, "in" or "out"."""
+    log10 = {"in": IN_DOMAIN, "out": OUT_OF_DOMAIN}[model.name]
+    return np.array(
+        [sum(log10.get(word, log10["<unk>"]) for word in [*line.split(), "</s>"]) for line in lines]
+    )
 
 
-def score_pair(pair: tuple[str, str], models: DomainModels) -> int:
-    return int(cross_entropy.score_pairs([pair], models, models)[0])
+@pytest.fixture(autouse=True)
+def unigram_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_entropy, "compute_log_probabilities", sum_unigrams)
 
 
-def test_scores(models):
-    (nats,) = models.cross_entropy_differences(["a c"])
-    assert nats == pytest.approx(-((-0.5 - 2.0 - 1.0) - (-1.5 - 0.5 - 1.0)) * math.log(10) / 3)
-    both_sides = sum(models.cross_entropy_differences(["a b", "c unknown"]))
-    assert score_pair(("a b", "c unknown"), models) == round(both_sides * 10_000)
-    assert score_pair(("", "a"), models) == score_pair(("a", " "), models) == EXCLUDED
+def score_pairs(source: Path, target: Path, scores: Path) -> list[list[int]]:
+    """The score and the number of target words of each pair."""
+    models = [Path("in"), Path("out")]
+    cross_entropy.score_shard(models, models, Path(), (source, target, scores))
+    return np.load(scores).tolist()
+
+
+def test_scores(tmp_path):
+    sides = write_pairs(tmp_path, "x", [("a c", "b"), ("a b", "c unknown"), ("", "a"), ("a", " ")])
+    a_c = -((-0.5 - 2.0 - 1.0) - (-1.5 - 0.5 - 1.0)) * math.log(10) / 3  # b is as likely in both
+    a_b = -((-0.5 - 1.0 - 1.0) - (-1.5 - 1.0 - 1.0)) * math.log(10) / 3
+    c_unknown = -((-2.0 - 3.0 - 1.0) - (-0.5 - 2.0 - 1.0)) * math.log(10) / 3
+    rows = score_pairs(*sides, tmp_path / "scores.npy")
+    expected = [[round(nats * 10_000), words] for nats, words in ((a_c, 1), (a_b + c_unknown, 2))]
+    assert rows == [*expected, [EXCLUDED, 1], [EXCLUDED, 0]]
+    assert score_pairs(*write_pairs(tmp_path, "none", []), tmp_path / "none.npy") == []
 
 
 def random_pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
@@ -75,11 +80,11 @@ def write_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards
 ScoreFiles = dict[str, list[Path]]
 
 
-def score_shards(shards: list[Shard], models: DomainModels) -> ScoreFiles:
+def score_shards(shards: list[Shard]) -> ScoreFiles:
     files: ScoreFiles = {}
     for shard in shards:
         scores = shard.source.with_suffix(".scores.npy")
-        cross_entropy.score_files(shard.source, shard.target, models, models, scores)
+        score_pairs(shard.source, shard.target, scores)
         files.setdefault(shard.corpus, []).append(scores)
     return files
 
@@ -102,14 +107,12 @@ def select_within_budget(
     return selection
 
 
-def sort_by_score(
-    corpora: dict[str, list[tuple[str, str]]], models: DomainModels
-) -> list[tuple[str, str, str]]:
+def sort_by_score(folder: Path, corpora: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str, str]]:
     """The corpus, source and target of each pair with words."""
     ranked = []
     for corpus, pairs in corpora.items():
-        for pair in pairs:
-            score = score_pair(pair, models)
+        rows = score_pairs(*write_pairs(folder, corpus, pairs), folder / "scores.npy")
+        for (score, _), pair in zip(rows, pairs, strict=True):
             if score != EXCLUDED:
                 ranked.append((score, corpus, *pair))
     ranked.sort(key=lambda row: row[0])  # stable: by corpus and line among equal scores
@@ -117,19 +120,19 @@ def sort_by_score(
 
 
 @pytest.mark.parametrize("shard_count", [1, 3])
-def test_threshold_matches_sorting(tmp_path, models, shard_count):
+def test_threshold_matches_sorting(tmp_path, shard_count):
     corpora = {"zeta": random_pairs(2 * BLOCK_LINES + 500), "alpha": random_pairs(3000, seed=2)}
     shards = write_shards(tmp_path / "x", "zeta", corpora["zeta"], shard_count)
     shards += write_shards(tmp_path / "x", "alpha", corpora["alpha"], 1)
-    scores, ranked = score_shards(shards, models), sort_by_score(corpora, models)
+    scores, ranked = score_shards(shards), sort_by_score(tmp_path, corpora)
     cumulative_words = [*accumulate(len(target.split()) for *_, target in ranked)]
     for budget in (1, 777, 12_345, 30_000, 10**9):
         expected = ranked[: bisect_right(cumulative_words, budget)]
         assert sorted(select_within_budget(tmp_path, shards, scores, budget)) == sorted(expected)
 
 
-def test_scores_of_another_text_are_refused(tmp_path, models):
-    scores = score_shards(write_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1), models)
+def test_scores_of_another_text_are_refused(tmp_path):
+    scores = score_shards(write_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1))
     threshold = cross_entropy.choose_threshold(scores, 100, tmp_path / "threshold.json")
     for lines in (["a"], ["a", "b", "c"]):
         sides = write_text(tmp_path / "s", lines), write_text(tmp_path / "t", lines)
