@@ -33,7 +33,7 @@ from nmt.backend.device import make_deterministic
 from nmt.backend.matmul import Backend, Precision
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import binarize
-from nmt.data.vocabulary import SPECIALS, WordVocabulary
+from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
 from nmt.model import model_types, output_layer
@@ -301,7 +301,7 @@ def write_text(folder: Path, setup: Setup) -> TrainingFiles:
     """Write random pairs as training and development text. A target is its source backwards."""
     sizes = replace(setup.make_small_sizes(), batch=40 if setup.is_tiny else 4000)
     word_count = sizes.vocabulary - len(SPECIALS)
-    vocabulary = WordVocabulary([(f"w{rank}", word_count - rank) for rank in range(word_count)])
+    vocabulary = Vocabulary([(f"w{rank}", word_count - rank) for rank in range(word_count)])
 
     # the ids of `sample_pairs` begin with SPECIAL_COUNT, the words of the vocabulary with w0
     source_ids, _ = sample_pairs(sizes, 0)

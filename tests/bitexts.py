@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.data.bitext import Bitext, binarize
-from nmt.data.vocabulary import Vocabulary, WordVocabulary
+from nmt.data.vocabulary import Vocabulary
 from nmt.io.text_files import write_lines
 
 Pair = tuple[list[int], list[int]]
@@ -49,7 +49,7 @@ def random_pairs(max_words: int) -> list[Pair]:
 
 def vocabulary(size: int) -> Vocabulary:
     """Words w2, w3, ... whose ids are their numbers."""
-    return WordVocabulary([(f"w{i + 2}", size - i) for i in range(size)])
+    return Vocabulary([(f"w{i + 2}", size - i) for i in range(size)])
 
 
 def write_bitext(folder: Path, pairs: list[Pair], size: int = 30) -> Bitext:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import heapq
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import ClassVar
 
 from nmt.data.subwords import BytePairEncoder, join_subwords, learn_subwords
 from nmt.errors import UserError
@@ -31,46 +29,61 @@ SPECIALS = (END_WORD, UNKNOWN_WORD)
 
 MAX_LEARNING_WORDS = 2_000_000
 """Number of most frequent words from which subwords are learned. SentencePiece holds them in memory."""
+_HEADERS = {False: "rank\tword\tcount", True: "rank\tpiece\tcount"}
+"""The first line of a vocabulary's file, by whether its entries are subwords."""
 _ROW = re.compile(r"(?P<rank>[0-9]+)\t(?P<entry>[^\t]+)\t(?P<count>[0-9]{1,18})")
 
 
-class Vocabulary(ABC):
+class Vocabulary:
     """The words or subwords of one side, called entries, with their counts and ids.
 
     Attributes:
-        has_subwords: whether the entries are subwords.
-        header: the first line of the vocabulary's file.
+        has_subwords: whether the entries are subwords. Then a token has one or more ids, otherwise it has one.
         counts: how often each entry occurs in the text, by rank, without special symbols.
     """
 
-    has_subwords: ClassVar[bool]
-    header: ClassVar[str]
-
-    def __init__(self, ranked_counts: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, ranked_counts: Sequence[tuple[str, int]], has_subwords: bool = False) -> None:
         """Take the entries with their counts, in the order of their ids, without special symbols."""
+        self.has_subwords = has_subwords
         self.counts = [count for _, count in ranked_counts]
         self._own_entries = [entry for entry, _ in ranked_counts]
         self._entries = [*SPECIALS, *self._own_entries]
         self._ids = {entry: i for i, entry in enumerate(self._own_entries, start=len(SPECIALS))}
+        self._encoder = BytePairEncoder(self._own_entries, UNKNOWN_WORD)
 
     def __len__(self) -> int:
         """Return the number of ids, with those of both special symbols."""
         return len(self._entries)
 
-    @abstractmethod
     def __contains__(self, word: object) -> bool:
         """Return whether a word of a text is known. The names of special symbols are not."""
+        if word in SPECIALS or not self.has_subwords:
+            return word in self._ids
+        subwords = self._encoder.segment(str(word))
+        return bool(subwords) and UNKNOWN_WORD not in subwords
 
-    @abstractmethod
     def segment(self, tokens: Iterable[str]) -> list[str]:
-        """Return the entries that tokens consist of: the tokens themselves, or their subwords. Each has one id."""
+        """Return the entries that tokens consist of: the tokens themselves, or their subwords. Each has one id.
 
-    @abstractmethod
+        A token that cannot be segmented stays as it is. It is one unknown word; for exceptions see `BytePairEncoder`.
+        """
+        if not self.has_subwords:
+            return list(tokens)
+        entries: list[str] = []
+        for token in tokens:
+            subwords = () if token in SPECIALS else self._encoder.segment(token)
+            entries += subwords or (token,)
+        return entries
+
     def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
         """Return the words of `ids`, and the index in `ids` at which each word starts.
 
         Example: the ids of ▁un, ited and ▁nations are the words united and nations, which start at 0 and 2.
         """
+        entries = [self._entries[i] for i in ids]
+        if self.has_subwords:
+            return join_subwords(entries, whole_words=SPECIALS)
+        return entries, list(range(len(entries)))
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, special symbols by their names."""
@@ -96,7 +109,7 @@ class Vocabulary(ABC):
 
     def _format(self) -> str:
         """Return the text of the vocabulary's file."""
-        lines = [self.header]
+        lines = [_HEADERS[self.has_subwords]]
         for rank, (entry, count) in enumerate(zip(self._own_entries, self.counts, strict=True), start=1):
             lines.append(f"{rank}\t{entry}\t{count}")
         return "\n".join(lines) + "\n"
@@ -110,9 +123,8 @@ class Vocabulary(ABC):
         """Read the TSV file of words or of subwords. A `UserError` names a malformed or repeated line."""
         lines = read_lines(path)
         header = next(lines, "")
-        classes = {WordVocabulary.header: WordVocabulary, SubwordVocabulary.header: SubwordVocabulary}
-        if header not in classes:
-            headers = " or ".join(map(repr, classes))
+        if header not in _HEADERS.values():
+            headers = " or ".join(map(repr, _HEADERS.values()))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
 
         # the entries are in this dictionary in the order of their ranks
@@ -125,57 +137,7 @@ class Vocabulary(ABC):
                     " has, and its count, with tabs between; make the vocabulary again"
                 )
             counts[row["entry"]] = int(row["count"])
-        return classes[header](list(counts.items()))
-
-
-class WordVocabulary(Vocabulary):
-    """The most frequent words of a text. Every token has one id."""
-
-    has_subwords = False
-    header = "rank\tword\tcount"
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._ids
-
-    def segment(self, tokens: Iterable[str]) -> list[str]:
-        """Return the tokens themselves."""
-        return list(tokens)
-
-    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """Return the word of each id, and the indices of all ids, since each is a word."""
-        words = [self._entries[i] for i in ids]
-        return words, list(range(len(words)))
-
-
-class SubwordVocabulary(Vocabulary):
-    """Subwords, one or more for each token. An unknown word is one [UNK]; for exceptions see `BytePairEncoder`."""
-
-    has_subwords = True
-    header = "rank\tpiece\tcount"
-
-    def __init__(self, ranked_counts: Sequence[tuple[str, int]]) -> None:
-        """Take the subwords with their counts, in the order in which they were learned."""
-        super().__init__(ranked_counts)
-        self._encoder = BytePairEncoder(self._own_entries, UNKNOWN_WORD)
-
-    def __contains__(self, word: object) -> bool:
-        if word in SPECIALS:
-            return False
-        subwords = self._encoder.segment(str(word))
-        return bool(subwords) and UNKNOWN_WORD not in subwords
-
-    def segment(self, tokens: Iterable[str]) -> list[str]:
-        """Return the subwords of all tokens, one after the other. A token that cannot be segmented stays as it is."""
-        entries: list[str] = []
-        for token in tokens:
-            subwords = () if token in SPECIALS else self._encoder.segment(token)
-            entries += subwords or (token,)
-        return entries
-
-    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """Return the words that the subwords make up, and the index in `ids` at which each word starts."""
-        subwords = [self._entries[i] for i in ids]
-        return join_subwords(subwords, whole_words=SPECIALS)
+        return Vocabulary(list(counts.items()), has_subwords=header == _HEADERS[True])
 
 
 def select_most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple[str, int]]:
@@ -213,12 +175,12 @@ def build_vocabulary(
     if counts.keys() <= set(SPECIALS):
         raise UserError(f"{output}: no words in the text")
 
-    vocabulary: Vocabulary
     if subwords:
         frequent_words = select_most_frequent_words(counts, MAX_LEARNING_WORDS)
-        vocabulary = SubwordVocabulary(learn_subwords(frequent_words, size))
+        ranked_counts = learn_subwords(frequent_words, size)
     else:
-        vocabulary = WordVocabulary(select_most_frequent_words(counts, size))
+        ranked_counts = select_most_frequent_words(counts, size)
+    vocabulary = Vocabulary(ranked_counts, subwords)
     vocabulary.write(output)
     return vocabulary
 

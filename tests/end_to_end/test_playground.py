@@ -13,7 +13,7 @@ from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
 from nmt.data.tokenization import RawText
-from nmt.data.vocabulary import END, WordVocabulary
+from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding import beam_search
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import TextTranslator
@@ -60,7 +60,7 @@ def model_folder(folder: Path, model_type: ModelTypeName, seed: int) -> Path:
     run = model_run(model_type=model_type).model_copy(update={"label": f"{model_type}, small"})
     checksums = {}
     for side, words, name in (("source", ENGLISH, SOURCE_VOCABULARY), ("target", FRENCH, TARGET_VOCABULARY)):
-        vocabulary = WordVocabulary([(word, 9) for word in words])
+        vocabulary = Vocabulary([(word, 9) for word in words])
         vocabulary.write(folder / name)
         checksums[side] = vocabulary.sha256
     network = model_types.create_model(

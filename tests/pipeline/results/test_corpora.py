@@ -4,7 +4,7 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from nmt.data.vocabulary import WordVocabulary
+from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.preparation import StageCounts
@@ -12,8 +12,8 @@ from pipeline.results.corpora import CorpusFiles, build_corpora_table, sum_corpu
 from pipeline.results.tables.writer import render_markdown
 
 VOCABULARIES = (
-    WordVocabulary([("the", 5), ("cat", 3), ("sat", 2)]),
-    WordVocabulary([("le", 5), ("chat", 3)]),
+    Vocabulary([("the", 5), ("cat", 3), ("sat", 2)]),
+    Vocabulary([("le", 5), ("chat", 3)]),
 )
 LANGUAGES = Languages(source="en", target="fr")
 # two shards of two lines; the fourth pair has lost its source in the cleaning, the second is not selected

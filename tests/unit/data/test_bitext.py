@@ -7,11 +7,11 @@ from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext, binarize, compute_arrays_checksum
 from nmt.data.meta import BITEXT_FILES
 from nmt.data.shards import compute_shard_number
-from nmt.data.vocabulary import WordVocabulary
+from nmt.data.vocabulary import Vocabulary
 from tests.bitexts import write_pairs
 from tests.messages import refused
 
-WORDS = WordVocabulary([(f"w{i}", 1) for i in range(500)])
+WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
 
 
 def different_pairs(count: int) -> list[tuple[str, str]]:
@@ -39,7 +39,7 @@ def test_binarized_pairs_are_in_order(tmp_path):
 @pytest.mark.parametrize("seed", [None, 1])
 def test_large_vocabulary_has_32_bit_ids(tmp_path, seed):
     """The last id of 16 bits is that of word 65,534, since the specials take two."""
-    large, small = (WordVocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
+    large, small = (Vocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
     corpora = {"c": [write_pairs(tmp_path, "0", [("w65534 w0", "w65533"), ("w65533 no", "w65534")])]}
     bitext = binarize(corpora, large, small, tmp_path / "b", seed)
     expected = [([65_535, 1], [1]), ([65_536, 2], [65_535])]

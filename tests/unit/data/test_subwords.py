@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.subwords import WORD_START, BytePairEncoder, join_subwords, learn_subwords
-from nmt.data.vocabulary import SPECIALS, UNKNOWN, SubwordVocabulary, Vocabulary, build_vocabulary
+from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary, build_vocabulary
 from tests.messages import refused
 
 STEMS = "haus schul kind er ung lich frei heit arbeit s ärz te 1 2 ."
@@ -84,7 +84,9 @@ def test_special_symbols_marks_and_long_words_are_unknown(vocabulary):
 
 
 def test_unknown_characters_of_unspaced_scripts():
-    vocabulary = SubwordVocabulary([(subword, 1) for subword in ("▁", "天", "气", "好", "天气", "a")])
+    vocabulary = Vocabulary(
+        [(subword, 1) for subword in ("▁", "天", "气", "好", "天气", "a")], has_subwords=True
+    )
     assert vocabulary.segment(["天气很好", "ab"]) == ["▁", "天气", "[UNK]", "好", "ab"]
     assert vocabulary.ids(["天气很坏好"]) == [2, 6, UNKNOWN, 5], "one for neighbours"
     assert [word in vocabulary for word in ("天气很好", "天气好", "很")] == [False, True, False]

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.data.vocabulary import SubwordVocabulary
+from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.forced_decoding import compute_word_log_probabilities, score_translations
 from nmt.decoding.sentence_sets import translate_file
 from nmt.io.text_files import read_lines
@@ -34,7 +34,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A small model whose vocabularies are those of units."""
     folder = train_small(tmp_path_factory.mktemp("units"), request.param, size=len(UNITS))
     for side in ("source", "target"):
-        SubwordVocabulary(UNITS).write(folder / f"{side}.tsv")
+        Vocabulary(UNITS, has_subwords=True).write(folder / f"{side}.tsv")
     return folder
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from nmt.data.batches import Indices, make_batch
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
+from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding import beam_search
 from nmt.evaluation.bleu import multi_bleu
 from nmt.training.export import summarize_training
@@ -86,7 +86,7 @@ def test_greedy_bleu(tmp_path, monkeypatch):
     assert compute_greedy_bleu(model, half_right, np.arange(30), 7, vocabulary(30)) == pytest.approx(100)
 
     # With subword units, it is the BLEU of words.
-    units = SubwordVocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)])
+    units = Vocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)], has_subwords=True)
     for words in (vocabulary(30), units):
         hypotheses, references = ([" ".join(words.words(ids)) for ids in side] for side in (sources, targets))
         expected_bleu = multi_bleu().corpus_score(hypotheses, [references]).score

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.vocabulary import WordVocabulary
+from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.score_groups import compute_mean_rank, plot_score_groups
@@ -38,7 +38,7 @@ def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> No
 
 
 def test_mean_rank_of_words() -> None:
-    known = WordVocabulary([("the", 9), ("cat", 5), ("sat", 1)])
+    known = Vocabulary([("the", 9), ("cat", 5), ("sat", 1)])
     assert compute_mean_rank(known, ["the", "the", "sat"]) == pytest.approx(5 / 3)
     assert compute_mean_rank(known, ["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
     assert compute_mean_rank(known, []) == 0
