@@ -121,28 +121,27 @@ def rescore_n_best_lists(
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
     sentence_count = sum(1 for _ in read_lines(source))
-    with Journal(output, inputs_digest) as journal:
-        with (
-            write_lines(output) as best_writer,
-            write_lines(new_lists) if new_lists else nullcontext() as list_writer,
-            Progress(sentence_count, "sentences", "rescore") as progress,
-        ):
-            for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
-                # 2. compute the log-probabilities of a group, unless a killed process has stored them
-                if group_number not in journal.results:
-                    sentences = [(n_best_list.source, n_best_list.texts) for n_best_list in group]
-                    log_probs = rescorer.compute_log_probabilities(sentences)
-                    journal.add(group_number, [[round(value, _DIGITS) for value in row] for row in log_probs])
+    with (
+        Journal(output, inputs_digest) as journal,
+        write_lines(output) as best_writer,
+        write_lines(new_lists) if new_lists else nullcontext() as list_writer,
+        Progress(sentence_count, "sentences", "rescore") as progress,
+    ):
+        for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
+            # 2. compute the log-probabilities of a group, unless a killed process has stored them
+            if group_number not in journal.results:
+                sentences = [(n_best_list.source, n_best_list.texts) for n_best_list in group]
+                log_probs = rescorer.compute_log_probabilities(sentences)
+                journal.add(group_number, [[round(value, _DIGITS) for value in row] for row in log_probs])
 
-                # 3. write the new lists
-                for n_best_list, row in zip(group, journal.results[group_number], strict=True):
-                    entries = rescorer.interpolate(n_best_list.entries, log_probabilities=row)
-                    best_writer.write(entries[0].text)
-                    if list_writer:
-                        for entry in entries:
-                            list_writer.write(entry.format(n_best_list.number))
-                progress.update(len(group))
-        journal.remove()
+            # 3. write the new lists
+            for n_best_list, row in zip(group, journal.results[group_number], strict=True):
+                entries = rescorer.interpolate(n_best_list.entries, log_probabilities=row)
+                best_writer.write(entries[0].text)
+                if list_writer:
+                    for entry in entries:
+                        list_writer.write(entry.format(n_best_list.number))
+            progress.update(len(group))
     return sentence_count
 
 
@@ -179,23 +178,20 @@ def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestLi
 def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path) -> int:
     """Write the hypothesis of each line that has the highest BLEU against the reference. Return the number of lines.
 
-    This is the oracle of Table 2 of Sutskever et al. (2014).
+    It is the sentence BLEU on tokens, cased. This is the oracle of Table 2 of Sutskever et al. (2014).
 
     Raises:
         UserError: source, n-best lists and reference do not fit together, or a line is malformed.
     """
+    # imported here, since sacrebleu is slow to import and rescoring does not need it
+    from nmt.evaluation.bleu import count_matches
+
     references = [*read_lines(reference)]
     pairs = pair_lines(source, reference, read_n_best_lists(n_best_lists, source), references)
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
         for n_best_list, reference_line in pairs:
-            writer.write(choose_by_bleu(n_best_list, reference_line))
+            # the first of several with the same BLEU
+            best = max(n_best_list.texts, key=lambda text: count_matches(text, reference_line).sentence_bleu)
+            writer.write(best)
             progress.update()
     return len(references)
-
-
-def choose_by_bleu(n_best_list: NBestList, reference: str) -> str:
-    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first of several with the same BLEU."""
-    # imported here, since sacrebleu is slow to import and rescoring does not need it
-    from nmt.evaluation.bleu import count_matches
-
-    return max(n_best_list.texts, key=lambda text: count_matches(text, reference).sentence_bleu)

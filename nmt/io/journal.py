@@ -63,12 +63,12 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def remove(self) -> None:
-        """Delete the journal after the output has been written."""
-        self.path.unlink(missing_ok=True)
-
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        """Close the journal. If the job has ended without an error, its output is complete: delete the journal."""
+        # before a process that waits can open it
+        if error_type is None:
+            self.path.unlink(missing_ok=True)
         self._file.close()

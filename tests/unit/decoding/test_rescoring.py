@@ -10,8 +10,7 @@ import torch
 
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import score_translations
-from nmt.decoding.n_best_lists import NBestEntry, NBestList
-from nmt.decoding.rescoring import Rescorer, choose_by_bleu, rescore_n_best_lists, write_oracle
+from nmt.decoding.rescoring import Rescorer, rescore_n_best_lists, write_oracle
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import Average
 from nmt.store import trained_model
@@ -87,16 +86,6 @@ def test_interpolated_lists_are_sorted(models, text, tmp_path, weight):
             assert (name, score, model_name, alignment) == ("LM0=", "-1", "NMT0=", "0-0")
             expected = log_probs[HYPOTHESES[number].index(hypothesis)]
             assert float(value) == pytest.approx(expected, abs=2e-4)
-
-
-def test_choose_by_bleu():
-    texts = ["the cat sat on a mat", "a dog", "the cat sat on the mat", "the cat sat on the mat"]
-    n_best = NBestList(0, ["x"], [NBestEntry(text, 0.0) for text in texts])
-    assert choose_by_bleu(n_best, "the cat sat on the mat") == texts[2]
-    assert choose_by_bleu(n_best, "a dog") == "a dog"
-    assert choose_by_bleu(n_best, "entirely different words") == texts[0]
-    cased = NBestList(0, ["x"], [NBestEntry("The Cat", 0.0), NBestEntry("the cat", 0.0)])
-    assert choose_by_bleu(cased, "the cat") == "the cat"
 
 
 def test_killed_rescoring_is_resumed(models, text, tmp_path, monkeypatch):
