@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -34,7 +34,6 @@ from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.model_types import MODEL_TYPES_WITH_ATTENTION
 
 if TYPE_CHECKING:
-    from nmt.decoding.formats import AlignmentForm
     from nmt.decoding.translation import Translation
 
 _output_option = click.option(
@@ -110,6 +109,7 @@ def translate(
     """
     with exit_quietly_on_signals():
         model = Model(model_paths, compute)
+        from nmt.decoding import formats
 
         # 1. check the options, and make the translator and the function that formats its translations
         alignment_form = None if alignment == "none" else alignment
@@ -123,7 +123,9 @@ def translate(
         # JSON has the attention unless `--alignment none` leaves it out
         keep_attention = bool(alignment_form or plot or (as_json and alignment is None))
         translator = model.translator(options, n_best or 1, keep_attention)
-        format_line = choose_format(n_best is not None, alignment_form, as_json)
+        format_line = formats.format_text if n_best is None else formats.format_n_best
+        if as_json:
+            format_line = formats.format_json_line
         unknown_words = UnknownWords(model.trained_models[0].source_vocabulary, "source")
 
         # 2. translate the input in groups of lines, as they arrive
@@ -142,7 +144,7 @@ def translate(
                 if plot:
                     plot_attention(n_best_lists, plot, line_number)
                 write(
-                    format_line(number, n_best_list)
+                    format_line(number, n_best_list, alignment_form)
                     for number, n_best_list in enumerate(n_best_lists, line_number)
                 )
 
@@ -240,19 +242,6 @@ def format_score(line_number: int, translation: Translation, as_json: bool) -> s
         "word_log_probabilities": [round(value, 5) for value in translation.token_scores],
     }
     return json.dumps(details, ensure_ascii=False)
-
-
-def choose_format(
-    writes_n_best: bool, alignment_form: AlignmentForm | None, as_json: bool
-) -> Callable[[int, Sequence[Translation]], str]:
-    """Return the function that formats the n-best list of a line, given the number of the line."""
-    from nmt.decoding import formats
-
-    if as_json:
-        return formats.format_json_line
-    if writes_n_best:
-        return lambda number, n_best_list: formats.format_n_best(number, n_best_list, alignment_form)
-    return lambda number, n_best_list: formats.format_text(n_best_list[0], alignment_form)
 
 
 def plot_attention(n_best_lists: Sequence[Sequence[Translation]], path: Path, first_line: int) -> None:

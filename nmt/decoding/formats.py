@@ -20,11 +20,12 @@ _UNSAFE_CHARACTERS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x
 of a line."""
 
 
-def format_text(translation: Translation, alignment: AlignmentForm | None) -> str:
-    """Return a translation in one line, followed by its alignment if requested."""
+def format_text(number: int, translations: Sequence[Translation], alignment: AlignmentForm | None) -> str:
+    """Return the best translation in one line, followed by its alignment if requested."""
+    best_translation = translations[0]
     if alignment is None:
-        return translation.text
-    return join_fields(translation.text, format_alignment(translation, alignment))
+        return best_translation.text
+    return join_fields(best_translation.text, format_alignment(best_translation, alignment))
 
 
 def format_n_best(number: int, translations: Sequence[Translation], alignment: AlignmentForm | None) -> str:
@@ -63,10 +64,12 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     return " ".join(items)
 
 
-def format_json_line(number: int, translations: Sequence[Translation]) -> str:
+def format_json_line(
+    number: int, translations: Sequence[Translation], alignment: AlignmentForm | None
+) -> str:
     """Return the translations of the sentence with this number as a JSON object in one line, best first.
 
-    Files of `nmt test-set decode` have the same keys.
+    It has the attention that the translations have. Files of `nmt test-set decode` have the same keys.
     """
     best_translation = translations[0]
     entry = {

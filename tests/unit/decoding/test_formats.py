@@ -33,8 +33,8 @@ def test_alignments():
 
 
 def test_text_and_n_best():
-    assert format_text(TRANSLATION, None) == "x\u2028y"
-    assert format_text(TRANSLATION, "pharaoh") == "x\u2028y ||| 1-0 0-1"
+    assert format_text(7, [TRANSLATION], None) == "x\u2028y"
+    assert format_text(7, [TRANSLATION], "pharaoh") == "x\u2028y ||| 1-0 0-1"
     line = "7 ||| x\u2028y ||| NMT0= -1.2500 ||| -1.2500"
     assert format_n_best(7, [TRANSLATION, TRANSLATION], None) == f"{line}\n{line}"
     weights = "0.25000,0.75000 0.50000,0.12500"
@@ -42,7 +42,7 @@ def test_text_and_n_best():
 
 
 def test_json():
-    line = format_json_line(7, [TRANSLATION, TRANSLATION])
+    line = format_json_line(7, [TRANSLATION, TRANSLATION], None)
     assert "\u2028" not in line, "some programs take it for the end of a line"
     entry = json.loads(line)
     assert (entry["line"], entry["text"], entry["alignment"]) == (7, "x\u2028y", WEIGHTS.tolist())
