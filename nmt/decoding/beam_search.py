@@ -27,7 +27,7 @@ from torch import Tensor
 
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import DecoderState, Encoded, Prediction
+from nmt.model.encoder_decoder import DecoderState, Encoded
 from nmt.settings.decoding import SearchSettings
 
 SYNC_EVERY = 8
@@ -156,11 +156,11 @@ def search_once(
     """
     max_steps = decoding.max_length_factor * (source_lengths + 1)  # (B,)
     state = model.start_search(encoded)
-    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, keep_attention)
+    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, forbid_unknown, keep_attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
     for step in range(int(max_steps.max())):
         active_hypotheses = beams.find_active_hypotheses() if sync_every_step else None
-        continuations = advance_beams(step, state, beams, active_hypotheses, forbid_unknown)
+        continuations = beams.advance(step, state, active_hypotheses)
 
         # End the search if no sentence is left. If enough of them have ended, go on with the others only.
         remaining_sentences = None
@@ -182,23 +182,6 @@ def search_once(
 def can_sync_every_step(device: torch.device) -> bool:
     """Return whether the result of each step can be read at no cost. On a GPU, the CPU would have to wait for it."""
     return device.type == "cpu"
-
-
-def advance_beams(
-    step: int, state: DecoderState, beams: Beams, active_hypotheses: Tensor | None, forbid_unknown: bool
-) -> Continuations:
-    """Add one word to each hypothesis, and put the best continuations into the beams. The CPU does not wait for a GPU.
-
-    `active_hypotheses` are the indices (R,) of the hypotheses that are continued; None: all.
-    """
-    prediction = state.predict(active_hypotheses)
-    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * H,)
-    if active_hypotheses is not None:
-        is_too_short = is_too_short[active_hypotheses]
-    prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
-    if forbid_unknown:
-        prediction.log_probs[:, UNKNOWN] = -torch.inf
-    return beams.advance(step, active_hypotheses, prediction)
 
 
 # --- beams ------------------------------------------------------------------------------------------------------------
@@ -245,12 +228,14 @@ class Beams:
         max_steps: NDArray[np.int64],
         decoding: SearchSettings,
         beam_size: int,
+        forbid_unknown: bool,
         keep_attention: bool,
     ) -> None:
         """Start with an empty hypothesis of each sentence."""
         device, sentence_count = encoded.tensor.device, len(encoded)
         self.decoding = decoding
         self.beam_size = beam_size
+        self.forbid_unknown = forbid_unknown
         self.keep_attention = keep_attention
 
         # the index of each sentence in the batch, and limits for the steps of its search, (B,)
@@ -285,8 +270,20 @@ class Beams:
         self.finished_scores = self.finished_scores[rows]
         self.free_slots = self.free_slots[rows]
 
-    def advance(self, step: int, active_hypotheses: Tensor | None, prediction: Prediction) -> Continuations:
-        """Put the best continuations into the beams, and take the finished ones out."""
+    def advance(self, step: int, state: DecoderState, active_hypotheses: Tensor | None) -> Continuations:
+        """Add one word to each hypothesis, put the best continuations into the beams, and take the finished ones out.
+
+        The CPU does not wait for a GPU. `active_hypotheses` are the indices (R,) of the hypotheses that are continued;
+        None: all.
+        """
+        # predict the next words, without those that are forbidden
+        prediction = state.predict(active_hypotheses)
+        is_too_short = (step < self.min_steps).repeat_interleave(self.scores.shape[1])  # (B * H,)
+        if active_hypotheses is not None:
+            is_too_short = is_too_short[active_hypotheses]
+        prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
+        if self.forbid_unknown:
+            prediction.log_probs[:, UNKNOWN] = -torch.inf
         log_probs, parents, ids = self._choose_continuations(active_hypotheses, prediction.log_probs)
 
         # The beam keeps as many continuations as it has free slots. A finished hypothesis keeps its slot to the end.
