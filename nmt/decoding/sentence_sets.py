@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from nmt.data.batches import map_in_batches
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
@@ -15,26 +15,18 @@ from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.formats import DIGITS, round_attention
 from nmt.decoding.translator import SentenceTranslator, score_hypothesis
-from nmt.evaluation.translations import split_words
+from nmt.evaluation.translations import TranslationRecord, split_words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
 
 
-class Sentence(NamedTuple):
-    """A line of the test set (from 0) with its tokens. The reference is empty if there is none."""
-
-    line: int
-    source: list[str]
-    reference: list[str]
-
-
-def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
-    """Return all sentences of a test set."""
+def read_sentences(source: Path, reference: Path | None) -> list[TranslationRecord]:
+    """Return all sentences of a test set. Their target is the reference, or empty if there is none."""
     pairs = read_pairs(source, reference) if reference else ((line, "") for line in read_lines(source))
     return [
-        Sentence(number, split_words(source_line), split_words(reference_line))
+        TranslationRecord(line=number, source=split_words(source_line), target=split_words(reference_line))
         for number, (source_line, reference_line) in enumerate(pairs)
     ]
 
@@ -70,7 +62,7 @@ def translate_file(
             sentence
             for sentence in sentences
             if is_in_vocabulary(sentence.source, model.source_vocabulary)
-            and is_in_vocabulary(sentence.reference, model.target_vocabulary)
+            and is_in_vocabulary(sentence.target, model.target_vocabulary)
         ]
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
@@ -83,12 +75,12 @@ def translate_file(
 
 
 def translate_sentences(
-    translator: SentenceTranslator, sentences: Sequence[Sentence], label: str
+    translator: SentenceTranslator, sentences: Sequence[TranslationRecord], label: str
 ) -> list[dict[str, Any]]:
     """Return the JSON object of each sentence (`describe_sentence`). Sentences of similar length are one batch."""
     with Progress(len(sentences), "sentences", label) as progress:
 
-        def translate_batch(batch: list[Sentence]) -> list[dict[str, Any]]:
+        def translate_batch(batch: list[TranslationRecord]) -> list[dict[str, Any]]:
             n_best_lists = translator.search_batch([sentence.source for sentence in batch])
             progress.update(len(batch))
             return [
@@ -106,7 +98,7 @@ def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
 
 
 def describe_sentence(
-    model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]
+    model: TrainedModel, sentence: TranslationRecord, hypotheses: Sequence[Hypothesis]
 ) -> dict[str, Any]:
     """Return the JSON object of a sentence. Its alignment has a row and a column for the end symbols."""
     best_hypothesis = hypotheses[0]
@@ -149,14 +141,14 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     end symbol. The matrix is null for a model without attention.
     """
     sentences = read_sentences(source, target)
-    pairs = [(sentence.source, sentence.reference) for sentence in sentences]
+    pairs = [(sentence.source, sentence.target) for sentence in sentences]
     word_scores = score_translations([model], pairs, batch_size)
     # a generator, so that only one matrix at a time is converted to Python's numbers, which take much memory
     entries = (
         {
             "line": sentence.line,
             "source_tokens": sentence.source,
-            "tokens": sentence.reference,
+            "tokens": sentence.target,
             "alignment": None if scores.attention is None else round_attention(scores.attention),
         }
         for sentence, scores in zip(sentences, word_scores, strict=True)
@@ -176,7 +168,7 @@ def measure_perplexity(
     Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
     end symbol of each line count. Words that are not in the vocabulary count as the unknown word.
     """
-    pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
+    pairs = [(sentence.source, sentence.target) for sentence in read_sentences(source, reference)]
     scores = score_translations(models, pairs, batch_size, keep_attention=False, average=average)
     word_count = sum(len(sentence_scores.word_log_probabilities) for sentence_scores in scores)
     log_probability = math.fsum(sentence_scores.log_probability for sentence_scores in scores)

@@ -18,7 +18,7 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.meta import Meta
 from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.forced_decoding import score_translations
-from nmt.decoding.sentence_sets import Sentence, translate_sentences
+from nmt.decoding.sentence_sets import translate_sentences
 from nmt.decoding.translator import SentenceTranslator
 from nmt.errors import UserError
 from nmt.evaluation.translations import TranslationRecord
@@ -90,8 +90,7 @@ def _compare_translations(
     translator: SentenceTranslator, records: Sequence[TranslationRecord]
 ) -> Iterator[str]:
     """Yield for each published translation that the models do not confirm its number, from 1, and the reason."""
-    sentences = [Sentence(record.line, record.source, record.target) for record in records]
-    repeated_entries = translate_sentences(translator, sentences, label="repeat translations")
+    repeated_entries = translate_sentences(translator, records, label="repeat translations")
 
     # the log-probability of each published translation; without the end symbol if it is unfinished
     pairs = [(record.source, record.target) for record in records]
