@@ -14,7 +14,6 @@ import io
 import os
 import re
 import select
-import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -230,8 +229,8 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
                 text = stream.decode_line(line, errors)
             except UnicodeDecodeError as error:
                 raise UserError(
-                    f"{path}, line {stream.line_count}: not UTF-8 ({error.reason}); make it again, or convert it: "
-                    f"iconv -f {_guess_encoding(line)} -t UTF-8 {shlex.quote(str(path))} > NEW"
+                    f"{path}, line {stream.line_count}: not UTF-8 ({error.reason}); make it again, or convert the "
+                    f"uncompressed text: iconv -f {_guess_encoding(line)} -t UTF-8 TEXT > NEW"
                 ) from None
             yield text
         if progress:

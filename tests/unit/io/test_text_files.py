@@ -24,7 +24,6 @@ from nmt.io.text_files import (
     open_text,
     read_lines,
     read_pair_groups,
-    read_pairs,
 )
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -94,13 +93,6 @@ def test_appended_lines(tmp_path, suffix):
     assert [*read_lines(path)] == ["a", "b", *MANY_LINES, "c"]
 
 
-def test_uneven_sides_are_refused(tmp_path):
-    source = write_text(tmp_path / "s", [])
-    target = write_text(tmp_path / "t", ["x"])
-    with refused():
-        list(read_pairs(source, target))
-
-
 def test_progress_counts_bytes_on_disk(tmp_path):
     path = write_text(tmp_path / "a.zst", MANY_LINES)
     with Progress(path.stat().st_size, "bytes", "read") as progress:
@@ -160,12 +152,6 @@ def test_typed_line_is_read_before_the_next():
         assert closing.is_alive()
         closing.cancel()
         os.close(writer)
-
-
-def test_closed_standard_input_is_refused(monkeypatch):
-    monkeypatch.setattr("sys.stdin", None)
-    with refused():
-        list(read_lines("-"))
 
 
 def test_formats_of_standard_input():
