@@ -71,7 +71,8 @@ class ClusterResources(Settings):
     train_memory_gb: Gigabytes
     """Memory of a training job in GB."""
     translate_hours: Hours
-    """Time limit of a translation job in hours. The next job resumes."""
+    """Time limit in hours of a job that uses a trained model. If it ends a translation, the next job starts from the
+    beginning; rescoring resumes."""
     moses_hours: Hours
     """Time limit in hours of each of Moses' jobs that may take hours: word alignment, phrase extraction and scores,
     tuning and translation."""
