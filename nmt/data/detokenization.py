@@ -27,15 +27,42 @@ from nmt.settings.text import Tokenization
 
 _LANGUAGES_WITH_TRAILING_CURRENCY = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})
 """Languages that write 5 €, not €5."""
-_LANGUAGES_WITH_CURLY_QUOTES = frozenset({"ca", "en", "es", "fr", "ga", "it", "nl", "pt"})
-"""Languages that write “so”."""
-_LANGUAGES_WITH_GUILLEMETS = frozenset({"ca", "el", "es", "it", "pt", "ru"})
-"""Languages that write «so», without spaces."""
 _PLACEHOLDERS = dict(
     zip("$€£¥¢'", "\U0010fff0\U0010fff1\U0010fff2\U0010fff3\U0010fff4\U0010fff5", strict=True)
 )
 """Private characters that stand for symbols which Moses would attach to the wrong side. It takes them for words."""
 _SYMBOLS = str.maketrans({placeholder: symbol for symbol, placeholder in _PLACEHOLDERS.items()})
+
+_CLIPPED_WORD = r"(?i)(?<!\S)(po|mo|be|va|fa|da|di|sta)"
+_APOSTROPHE = _PLACEHOLDERS["'"]
+_SYMBOL = f"[{''.join(_PLACEHOLDERS.values())}]"
+_JOINS = (
+    (".*", r"(?<=\d) ’ (?=\d)", "’"),  # 1 ’ 000 -> 1’000
+    (".*", r"(?<=\w) / (?=\w)", "/"),  # km / h -> km/h
+    (".*", r"(?<!\S)([A-Z]{1,2}) (&|&amp;) (?=[A-Z]{1,2}(?!\S))", r"\1\2"),  # S & P -> S&P
+    ("(?!fr$).*", r"(?<=\d) : (?=\d)", ":"),  # 12 : 30 -> 12:30
+    ("el", r" (?=·(?!\S))", ""),  # λόγος · -> λόγος·
+    ("ca|en|es|fr|ga|it|nl|pt", "“ ", "“"),
+    ("ca|en|es|fr|ga|it|nl|pt", " ”", "”"),
+    ("ca|el|es|it|pt|ru", "« ", "«"),
+    ("ca|el|es|it|pt|ru", " »", "»"),
+    # l ’ homme -> l’homme, aujourd ’ hui -> aujourd’hui
+    (
+        "fr|ca",
+        r"(?i)(?<![^\s’])((?:\S*-)?(?:[cdjlmnst]|\w*qu|aujourd|entr)) (’|'|&apos;) (?=[\w«“])",
+        r"\1\2",
+    ),
+    ("fr", r"(?<!\S)([Nn]) (?=°(?!\S))", r"\1"),  # n ° -> n°
+    ("fr", rf"(?<!\S)(Md?) (?={_SYMBOL})", r"\1"),  # 90 M $ -> 90 M$
+    ("en", r"(?i)(?<=[^\W\d_]) ’ (?=(?:s|t|d|m|ll|re|ve)(?!\S))", "’"),  # it ’ s -> it’s
+    ("en", r"(?<=s) (?=’(?!\S))", ""),  # boys ’ books -> boys’ books
+    ("en", rf"(?<=\d) (?={_SYMBOL})", ""),  # 82 ¢ -> 82¢
+    ("it", rf"{_CLIPPED_WORD} ’(?!\S)", r"\1’"),  # un po ’ di -> un po’ di
+    ("it", rf"{_CLIPPED_WORD} (?:'|&apos;)(?!\S)", rf"\1{_APOSTROPHE}"),  # un po ' di -> un po' di
+    ("it|ga", r"(?<=[^\W\d_]) ’ (?=[^\W\d_])", "’"),  # dell ’ anno -> dell’anno
+)
+"""How to join tokens that a language writes without a space. A row has a pattern for the codes of languages, a pattern
+for the line of tokens with spaces between, and the replacement. (?<!\\S) is the start of a token, (?!\\S) its end."""
 
 _CJK_START = re.compile(
     rf"(?<!\S)(?=[{''.join(f'{chr(start)}-{chr(end)}' for start, end in sacremoses.util.CJKChars().ranges)}])"
@@ -104,43 +131,9 @@ def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
 
 
 def _compile_joins(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return patterns and replacements that join tokens which the language writes without a space.
-
-    They are for a line of tokens with spaces between. (?<!\\S) is the start of a token, (?!\\S) its end.
-    """
-    hidden_symbols = "".join(_PLACEHOLDERS.values())
-    joins = [
-        (r"(?<=\d) ’ (?=\d)", "’"),  # 1 ’ 000 -> 1’000
-        (r"(?<=\w) / (?=\w)", "/"),  # km / h -> km/h
-        (r"(?<!\S)([A-Z]{1,2}) (&|&amp;) (?=[A-Z]{1,2}(?!\S))", r"\1\2"),  # S & P -> S&P
+    """Return the patterns and replacements of `_JOINS` for a language."""
+    return [
+        (re.compile(pattern), replacement)
+        for languages, pattern, replacement in _JOINS
+        if re.fullmatch(languages, language)
     ]
-    if language != "fr":
-        joins.append((r"(?<=\d) : (?=\d)", ":"))  # 12 : 30 -> 12:30
-    if language == "el":
-        joins.append((r" (?=·(?!\S))", ""))  # λόγος · -> λόγος·
-    if language in _LANGUAGES_WITH_CURLY_QUOTES:
-        joins += [("“ ", "“"), (" ”", "”")]
-    if language in _LANGUAGES_WITH_GUILLEMETS:
-        joins += [("« ", "«"), (" »", "»")]
-
-    if language in ("fr", "ca"):  # l ’ homme -> l’homme, aujourd ’ hui -> aujourd’hui
-        joins.append(
-            (r"(?i)(?<![^\s’])((?:\S*-)?(?:[cdjlmnst]|\w*qu|aujourd|entr)) (’|'|&apos;) (?=[\w«“])", r"\1\2")
-        )
-    if language == "fr":
-        joins.append((r"(?<!\S)([Nn]) (?=°(?!\S))", r"\1"))  # n ° -> n°
-        joins.append((rf"(?<!\S)(Md?) (?=[{hidden_symbols}])", r"\1"))  # 90 M $ -> 90 M$
-    if language == "en":
-        joins += [
-            (r"(?i)(?<=[^\W\d_]) ’ (?=(?:s|t|d|m|ll|re|ve)(?!\S))", "’"),  # it ’ s -> it’s
-            (r"(?<=s) (?=’(?!\S))", ""),  # boys ’ books -> boys’ books
-            (rf"(?<=\d) (?=[{hidden_symbols}])", ""),  # 82 ¢ -> 82¢
-        ]
-    if language == "it":  # un po ' di -> un po' di
-        clipped_word = r"(?i)(?<!\S)(po|mo|be|va|fa|da|di|sta)"
-        joins.append((rf"{clipped_word} ’(?!\S)", r"\1’"))
-        hidden_apostrophe = _PLACEHOLDERS["'"]
-        joins.append((rf"{clipped_word} (?:'|&apos;)(?!\S)", rf"\1{hidden_apostrophe}"))
-    if language in ("it", "ga"):
-        joins.append((r"(?<=[^\W\d_]) ’ (?=[^\W\d_])", "’"))  # dell ’ anno -> dell’anno
-    return [(re.compile(pattern), replacement) for pattern, replacement in joins]
