@@ -212,6 +212,6 @@ class _Side:
             for start in range(0, len(order), _PAIRS_PER_CHUNK):
                 rows = order[start : start + _PAIRS_PER_CHUNK]
                 ranges = zip(starts[rows], ends[rows], strict=True)
-                yield np.concatenate([ids[first:end] for first, end in ranges])
+                yield np.concatenate([ids[range_start:range_end] for range_start, range_end in ranges])
 
         write_array(folder / f"{side}.ids.npy", self.type, ids.shape, gather_ids())

@@ -191,7 +191,9 @@ def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
         for n_best_list, reference_line in pairs:
             # the first of several with the same BLEU
-            best = max(n_best_list.texts, key=lambda text: count_matches(text, reference_line).sentence_bleu)
-            writer.write(best)
+            best_text = max(
+                n_best_list.texts, key=lambda text: count_matches(text, reference_line).sentence_bleu
+            )
+            writer.write(best_text)
             progress.update()
     return len(references)

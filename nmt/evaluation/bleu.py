@@ -232,10 +232,8 @@ def _describe_scores(
         pairs: source and reference of each line of the test set.
         translations_no_unk: those translations whose sentences have no unknown words.
     """
-    by_sentence, by_sentence_no_unk = (
-        [_describe_sentence(translation, reference=pairs[translation.line][1]) for translation in some]
-        for some in (translations, translations_no_unk)
-    )
+    by_sentence = _describe_sentences(translations, pairs)
+    by_sentence_no_unk = _describe_sentences(translations_no_unk, pairs)
     return {
         "model": system,
         "bleu_all": _bleu_or_none(by_sentence),
@@ -250,16 +248,23 @@ def _describe_scores(
     }
 
 
-def _describe_sentence(translation: TranslationRecord, reference: str) -> dict[str, Any]:
-    """Return lengths of a sentence in words, without end symbols, its unknown source words, and its BLEU counts."""
-    return {
-        "source_length": len(translation.source),
-        "reference_length": len(split_words(reference)),
-        "source_unknown": translation.source_unknown,
-        **vars(count_matches(" ".join(translation.target), reference)),
-    }
+def _describe_sentences(
+    translations: Sequence[TranslationRecord], pairs: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Return for each sentence its lengths in words, without end symbols, its unknown source words, and BLEU counts."""
+    descriptions = []
+    for translation in translations:
+        _, reference = pairs[translation.line]
+        description = {
+            "source_length": len(translation.source),
+            "reference_length": len(split_words(reference)),
+            "source_unknown": translation.source_unknown,
+            **vars(count_matches(" ".join(translation.target), reference)),
+        }
+        descriptions.append(description)
+    return descriptions
 
 
 def _bleu_or_none(by_sentence: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return corpus BLEU, given the result of `_describe_sentence` for each sentence; None if there are none."""
+    """Return corpus BLEU, given the result of `_describe_sentences`; None if there are none."""
     return corpus_bleu(map(BleuCounts.from_dict, by_sentence)) if by_sentence else None
