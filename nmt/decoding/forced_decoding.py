@@ -207,7 +207,8 @@ def _iterate_log_probs(model: EncoderDecoder, inputs: Sequence[Tensor], words: T
     """Yield log p of words (P,), float64, block by block, given the inputs (P, ...) of the output layer."""
     for start in range(0, len(words), POSITIONS_PER_BLOCK):
         rows = slice(start, start + POSITIONS_PER_BLOCK)
-        log_probs = model.readout(*(values[rows] for values in inputs)).log_softmax(dim=1)  # (rows, V)
+        features = model.readout.compute_features(*(values[rows] for values in inputs))  # (rows, F)
+        log_probs = model.readout.compute_log_probs(features, model.target_vocabulary_size)  # (rows, V)
         yield log_probs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
 
 

@@ -29,21 +29,13 @@ class OutputLayer(BackendModule, ABC):
     def compute_features(self, *inputs: Tensor) -> Tensor:
         """Return the features that W_o multiplies, (P, F)."""
 
-    def forward(self, *inputs: Tensor) -> Tensor:
-        """Return the logits, (P, V)."""
-        return self.compute_logits(self.compute_features(*inputs))
-
-    def compute_logits(self, features: Tensor) -> Tensor:
-        """Return the logits, (P, V), from the features, (P, F)."""
-        W_o = self.prepare_once("W_o", lambda: self.W_o)
-        return self.backend.affine(features, W_o, self.b_o)
-
     def compute_log_probs(self, features: Tensor, vocabulary_size: int) -> Tensor:
-        """Return log p of each word that a search may write, (R, V), from the features, (R, F).
+        """Return log p of each word of the vocabulary, (P, V), from the features, (P, F).
 
         The `unused_ids` take part in the softmax, but are not words of the vocabulary.
         """
-        return self.compute_logits(features).log_softmax(dim=1)[:, :vocabulary_size]
+        logits = self.backend.affine(features, self.prepare_once("W_o", lambda: self.W_o), self.b_o)
+        return logits.log_softmax(dim=1)[:, :vocabulary_size]
 
 
 class MaxoutOutputLayer(OutputLayer):
