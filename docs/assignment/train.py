@@ -96,7 +96,8 @@ class StudentModel(RNNsearch):
 
     def output(self, s, y, c):
         """Return the log-probabilities of all words (App. A.2.2)."""
-        return self.readout(s, y, c).log_softmax(dim=1)
+        features = self.readout.compute_features(s, y, c)
+        return self.readout.compute_log_probs(features, self.target_vocabulary_size)
 
     def embed(self, word):
         """Return the embedding of a word of the translation, (1, M)."""
