@@ -55,7 +55,7 @@ new: ## Begin: make new EXPERIMENT=FOLDER SOURCE=a.de TARGET=a.es
 run: ## Run it, or any experiment: make EXPERIMENT=FOLDER run
 ##@ Experiments
 cho2014b-demo: ## Cho et al. (2014b) on the demo's text: two cores, minutes
-sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: the same
+sutskever2014-demo: ## Sutskever et al. (2014), likewise: two cores, 30 minutes
 multi30k: ## Image captions: two cores, about 15 minutes
 ablations: ## What the paper leaves open: two cores, 20 to 60 minutes
 overnight: ## The paper's test set, with less text: two cores, one night
