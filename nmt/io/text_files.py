@@ -36,8 +36,8 @@ MAX_GROUP_CHARACTERS = 1 << 18
 """Number of characters after which a group of long lines ends."""
 
 _CHUNK_BYTES = 1 << 17
-_ARCHIVE = re.compile(rb"PK\x03\x04|.{257}ustar", re.DOTALL)
-"""The first bytes of a zip archive, or of a tar archive."""
+_ARCHIVE = re.compile(rb"PK\x03\x04|.{257}ustar(  )?\x00", re.DOTALL)
+"""The first bytes of a zip archive, or of a tar archive: NUL follows "ustar", or two spaces and NUL."""
 
 Line = TypeVar("Line")
 

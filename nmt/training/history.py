@@ -159,6 +159,7 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
     intervals: list[tuple[int, float]] = [
         (next_line["update"] - line["update"], next_line["seconds"] - line["seconds"])
         for line, next_line in pairwise(lines)
+        if next_line["update"] > line["update"]  # the last update may have two lines
     ]
     if not intervals:
         return None

@@ -10,7 +10,6 @@ import torch
 
 from nmt.data.bitext import Bitext
 from nmt.data.meta import ARRAYS
-from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.sentence_sets import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
@@ -20,7 +19,10 @@ from nmt.evaluation.translations import (
 )
 from nmt.store import trained_model
 from nmt.training import checkpoint
+from nmt.training.trainer import Trainer
 from tests.bitexts import write_text
+from tests.trainers import training_files
+from tests.training_settings import model_run
 from tests.translators import text_settings
 from tests.translators import trained_model as train
 
@@ -30,8 +32,7 @@ FLIPS = 6
 
 
 def read_text(folder: Path) -> None:
-    source, target = (Vocabulary.read(folder / f"{side}.tsv") for side in trained_model.SIDES)
-    Bitext.open(folder / "bitext").check(source, target)
+    Trainer(model_run(), training_files(Bitext.open(folder / "bitext")), folder / "state")
 
 
 def read_model(folder: Path) -> None:

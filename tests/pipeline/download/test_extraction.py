@@ -187,6 +187,11 @@ def test_archive_is_not_text(tmp_path, pack):
         extract_files(tmp_path / "out", (archive, archive), (None, "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
+    # a word at the place of the letters in a tar archive
+    word = tmp_path / "word"
+    word.write_bytes(b"x" * 256 + b"mustard\n")
+    extract_files(tmp_path / "out", (word, word), (None, None))
+
 
 # --- what is known of the text
 

@@ -123,10 +123,10 @@ def test_killed_rescoring_is_resumed(models, text, tmp_path, monkeypatch):
 
 
 def test_oracle(text, tmp_path):
-    reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
+    reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "x y"])
     assert write_oracle(*text, reference, tmp_path / "best") == 4
     best = [*read_lines(tmp_path / "best")]
-    assert best == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
+    assert best == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w2 w2"]  # the first of two with a BLEU of 0
 
     # from pipes
     with subprocess.Popen(["cat", text[0]], stdout=subprocess.PIPE) as source:

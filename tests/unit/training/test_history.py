@@ -53,9 +53,10 @@ def test_continued_run_counts_from_its_base(history):
     write_lines(history, {"update": 100, "dev_nll": 1.0, "seconds": 100.0}, update_line(104, 102.0))
     status = read_run_status(history.path)
     assert (status.update, status.updates_per_second) == (104, 2.0)
-    write_lines(history, {"update": 100, "dev_nll": 1.0, "seconds": 100.0})
-    status = read_run_status(history.path)
-    assert (status.update, status.updates_per_second) == (100, None)
+    for last_line in ([], [update_line(100, 101.0)]):  # no update yet, and the end of a run that makes none
+        write_lines(history, {"update": 100, "dev_nll": 1.0, "seconds": 100.0}, *last_line)
+        status = read_run_status(history.path)
+        assert (status.update, status.updates_per_second) == (100, None)
 
 
 def test_pause_is_not_in_the_rate(history):
