@@ -106,7 +106,7 @@ def test_moses_language_model_reads_news_crawl(plans):
     assert "news-crawl" not in plan.jobs("vocabulary")[0]
 
 
-@pytest.mark.parametrize("experiment", ["multi30k", "overnight", "cho2014b"])
+@pytest.mark.parametrize("experiment", ["multi30k", "cho2014b"])
 def test_phrase_model_adds_a_second_moses(plans, experiment):
     """Cho et al. (2014b), Table 1: the model scores the phrase table's pairs, and is trained on them."""
     plan = plans[f"{experiment}/moses"]
@@ -123,7 +123,7 @@ def test_phrase_model_adds_a_second_moses(plans, experiment):
 def test_profile_names_every_rule_with_a_gpu(plans):
     profile = yaml.safe_load((ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8"))
     on_gpu = set()
-    for name in ("paper", "sutskever2014/moses", "overnight/moses"):
+    for name in ("paper", "sutskever2014/moses", "multi30k/moses"):
         for rule, job in re.findall(r"\n *rule ([\w-]+):\n((?: +\w.*\n)+)", plans[name].text):
             on_gpu |= {rule} if ", gpu=1" in job else set()
     # alignments are read off where the right ones are known: of the demo's text, on its processor
