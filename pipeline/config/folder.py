@@ -117,7 +117,7 @@ class ExperimentFolder:
             if self.config.init_from:
                 initial_model = self.folder / self.config.init_from
                 initial_weights = _read_initial_weights(initial_model, stamp_file(initial_model / WEIGHTS))
-        except (UserError, FileNotFoundError):
+        except (UserError, FileNotFoundError, NotADirectoryError):
             return None
         return find_expected_model(self.config, run, checksums, initial_weights)
 

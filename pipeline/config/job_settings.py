@@ -107,13 +107,13 @@ def find_other_text(config: Config) -> Iterator[str]:
     # models; `tokenized` is a setting of the training text, which pretrained models do not need
     keys = {"languages", "tokenization"}
     folders = []
-    if config.init_from:
-        keys.add("tokenized")
-        folders = [Path(config.init_from)]
-    elif config.pretrained.models:
+    if config.pretrained.models:
         runs = collect_runs(config, config.use.models)
         folders = [Path(config.pretrained.models, run) for run in runs]
         folders = [folder for folder in folders if (folder / TEXT_SETTINGS).exists()]
+    elif config.init_from:
+        keys.add("tokenized")
+        folders = [Path(config.init_from)]
     settings = flatten(get_text_settings(config).model_dump(include=keys))
     for folder in folders:
         settings_of_model = flatten(read_text_settings(folder).model_dump(include=keys))

@@ -111,7 +111,7 @@ def read_training_status(states: RunStates, name: str) -> TrainingStatus:
     elif (model_folder / WEIGHTS).is_file() and run_state.model:
         state, note = "outdated", "the model in models/ was trained with different settings or text"
     elif (model_folder / WEIGHTS).is_file():
-        state, note = "unknown", "no text of these settings in data/, so nobody knows if the model is of them"
+        state, note = "unknown", "settings not known: the text in data/ or the model init_from is missing"
     else:
         state = "waiting"
 

@@ -33,7 +33,13 @@ from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.intervals import compare
 from pipeline.results.outputs import Outputs, list_outputs
 from pipeline.results.package import MODES, ReplicationPackage, list_files
-from pipeline.results.papers import PAPERS_FOLDER, Paper, list_translated_sets, read_paper
+from pipeline.results.papers import (
+    PAPERS_FOLDER,
+    Paper,
+    PerplexityTable,
+    list_translated_sets,
+    read_paper,
+)
 from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
 
 
@@ -213,12 +219,15 @@ class Inputs:
         return group_by_model(read_json(self.package.run_file(run, SUMMARY)) for run in self.runs)
 
     def perplexities(self) -> Results:
-        """Return perplexities on the test set, by model, if a table shows them.
+        """Return perplexities on the test set, by model; {} if no table shows them.
 
         Systems that differ only in decoding share a perplexity.
         """
-        files = [self.package.perplexity(name) for name in select_distinct_systems(self.systems.values())]
-        return group_by_model(read_json(file) for file in files if file.is_file())
+        tables = [table for paper in self.papers.values() for table in paper.tables.values()]
+        if not any(isinstance(table, PerplexityTable) for table in tables):
+            return {}
+        names = select_distinct_systems(self.systems.values())
+        return group_by_model(read_json(self.package.perplexity(name)) for name in names)
 
 
 @contextmanager

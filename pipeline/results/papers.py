@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.environment import REPOSITORY
 from nmt.errors import errors_as_user_error
 from nmt.settings.base import Identifier, validate_settings
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
-from pipeline.results.paper_claims import Claim, Role
+from pipeline.results.paper_claims import AscendingNumbers, Claim, Role
 
 PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 """Folder of the papers' files."""
@@ -92,6 +92,15 @@ class ScoreTable(_PaperTable):
     """Names or patterns (`lstm-*`) of the systems, in order. If there are none, the table has all systems."""
     reported: dict[str, ReportedScores] = {}
 
+    @model_validator(mode="after")
+    def _check_reported_columns(self) -> Self:
+        for system, row in self.reported.items():
+            if unknown_columns := sorted(row.scores.keys() - self.columns.keys()):
+                raise ValueError(
+                    f"{system} has a score of the column {unknown_columns[0]}, which the table does not have"
+                )
+        return self
+
     def find_row(self, system: str) -> int | None:
         """Return the position of a system's row, or None if the table does not show the system.
 
@@ -161,6 +170,23 @@ class Paper(_Entry):
     systems: dict[Identifier, Role] = {}
     """The systems of the claims, by the names that they have in `reported`."""
     claims: dict[Identifier, Claim] = {}
+
+    @model_validator(mode="after")
+    def _check_claims(self) -> Self:
+        for name, claim in self.claims.items():
+            unknown_systems = [system for system in claim.systems if system not in self.systems]
+            if unknown_systems:
+                raise ValueError(f"claims.{name}: {unknown_systems[0]} is not in systems")
+            if isinstance(claim, AscendingNumbers):
+                if not isinstance(self.tables.get(claim.table), TrainingTable | PerplexityTable):
+                    raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
+                continue
+            for _, path, _ in claim.list_scores():
+                table_name, column = path.split(".")
+                table = self.tables.get(table_name)
+                if not isinstance(table, ScoreTable) or column not in table.columns:
+                    raise ValueError(f"claims.{name}: no table of scores has the column {path}")
+        return self
 
     def label_system(self, name: str) -> str:
         """Return the system's label in the paper's tables or, without one, its name in the paper's file."""

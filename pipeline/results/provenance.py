@@ -135,6 +135,7 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
     checksums = {run: read_json(package.run_file(run, SUMMARY))["weights"] for run in inputs.runs}
     for system in inputs.systems.values():
         expected_fields = system.decoding.deciding_fields() | {"average": system.average}
+        expected_fields |= {"models": list(system.members)}
         expected_fields |= {f"weights.{run}": checksums[run] for run in system.members}
         for set_name, mode in product(inputs.sets, MODES):
             translations = package.translations(set_name, system.name, mode)
@@ -143,6 +144,7 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
             recorded_fields |= {
                 "average": provenance.get("average", "probability"),
                 "mode": provenance["mode"],  # the column of Table 1
+                "models": [model["name"] for model in provenance["models"]],
             }
             recorded_fields |= {f"weights.{model['name']}": model["sha256"] for model in provenance["models"]}
             changes = describe_differences(recorded_fields, expected_fields | {"mode": mode})

@@ -25,7 +25,14 @@ from nmt.evaluation.translations import TranslationRecord
 from nmt.io.files import read_json, sha256
 from nmt.settings.base import read_settings, shorten
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
+from nmt.store.model_folder import (
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    SUMMARY,
+    TARGET_VOCABULARY,
+    WEIGHTS,
+    list_weights_checksums,
+)
 from nmt.store.trained_model import load_models
 from nmt.training.validation import compute_mean_nll
 from pipeline.config.runs import System
@@ -60,6 +67,11 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
             yield f"{folder / WEIGHTS}: its checksum differs from {summary_file}"
         if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
             yield f"{folder / SETTINGS}: its settings differ from {settings_file}"
+        languages = (inputs.config.languages.source, inputs.config.languages.target)
+        for name, language in zip((SOURCE_VOCABULARY, TARGET_VOCABULARY), languages, strict=True):
+            vocabulary_file = inputs.package.vocabulary(language)
+            if Vocabulary.read(folder / name).sha256 != Vocabulary.read(vocabulary_file).sha256:
+                yield f"{vocabulary_file}: differs from the vocabulary of {run}"
 
 
 def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
@@ -70,6 +82,11 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
     package = inputs.package
     folders = [models / run for run in system.members]
     loaded_models = load_models(folders, "auto", system.decoding.threads, announce=False)
+    if len(loaded_models) == 1:
+        summary_file = package.run_file(system.members[0], SUMMARY)
+        weight_count = sum(weight.numel() for weight in loaded_models[0].network.parameters())
+        if read_json(summary_file)["parameters"] != weight_count:
+            yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
     record_checksum = sha256(package.folder / RECORD)
     for set_name, mode in product(inputs.sets, MODES):
         file = package.translations(set_name, system.name, mode)
@@ -153,8 +170,8 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
     return bitext
 
 
-def compare_summary(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
-    """Yield a line if the development NLL or the size of a model differs from the number in the model's summary."""
+def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) -> Iterator[str]:
+    """Yield a line if the development NLL of a model differs from the number in the model's summary."""
     (model,) = load_models([models / run], "auto", inputs.config.decoding.threads, announce=False)
     training = model.run.training
     rows = np.arange(len(dev_text))
@@ -162,10 +179,6 @@ def compare_summary(inputs: Inputs, run: str, models: Path, dev_text: Bitext) ->
         rows = PairsWithinLimit(dev_text, model.run.max_words).rows
     nll = compute_mean_nll(model.network, dev_text, rows, training.batch_size)
     summary_file = inputs.package.run_file(run, SUMMARY)
-    summary = read_json(summary_file)
-    written_nll = summary["dev_nll"]
+    written_nll = read_json(summary_file)["dev_nll"]
     if not math.isclose(nll, written_nll, rel_tol=NLL_TOLERANCE):
         yield f"{summary_file}: dev_nll is {written_nll:.4f}, the model's is {nll:.4f}"
-    weight_count = sum(weight.numel() for weight in model.network.parameters())
-    if summary["parameters"] != weight_count:
-        yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"

@@ -237,7 +237,7 @@ def _check_models(
         return
     for system in systems:
         if system.name in inputs.runs:
-            verdict.problems += retranslation.compare_summary(inputs, system.name, models, dev_text)
+            verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
     verdict.conclusion += ", and recomputed their development NLL"
 
 

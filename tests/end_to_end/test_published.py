@@ -23,6 +23,8 @@ from nmt.evaluation.translations import provenance_path, sha256_of_lines
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import describe_code
 from nmt.io.text_files import read_lines
+from pipeline.results.inputs import open_package
+from pipeline.results.retranslation import find_other_models
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.verify import Verdict, verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
@@ -182,10 +184,14 @@ def test_altered_settings_and_weights_are_found(results: Path) -> None:
         values["models"]["rnnsearch-50"]["training"]["learning_rate"] = 1.0
     with edit_json(results / "runs/rnnsearch-50/summary.json") as summary:
         summary["weights"] = "0" * 64
+    twice = results / "translations/test/rnnencdec-50.no_unk.provenance.json"
+    with edit_json(twice) as provenance:
+        provenance["models"].insert(0, provenance["models"][0] | {"sha256": "0" * 64})
     renew_record(results)
     found = find_problems(results)
     named = f"{results}/translations/test/{{}}.all.provenance.json"
     for parts in (
+        (str(twice), "models was ['rnnencdec-50', 'rnnencdec-50']"),
         (named.format("rnnsearch-50"), "weights.rnnsearch-50 was replaced"),
         (f"{results}/runs/rnnsearch-50/settings.json", "training.learning_rate was 0.01 and is now 1.0"),
         (named.format("rnnencdec-50"), f"beam was {beam} and is now {beam + 1}"),
@@ -246,6 +252,15 @@ def test_other_models_are_found(results: Path, finished: Path, tmp_path: Path) -
     weights = tmp_path / "models/rnnsearch-50/model.safetensors"
     assert found.problems[0].startswith(f"{weights}: its checksum differs from ")
     assert not any("rnnencdec" in line for line in found.problems)
+
+    # a word of the package that is not in the models' vocabularies
+    vocabulary = results / "training_text/fr.vocabulary.tsv.gz"
+    vocabulary.write_bytes(
+        gzip.compress(gzip.decompress(vocabulary.read_bytes()).replace(b"\t.\t", b"\t..\t"))
+    )
+    with open_package(results) as inputs:
+        problems = [*find_other_models(inputs, finished / "models")]
+    assert f"{vocabulary}: differs from the vocabulary of rnnencdec-50" in problems
 
 
 # --- what comes from somebody else

@@ -64,6 +64,9 @@ def test_model_with_other_settings_of_the_text_is_named(tmp_path, key):
     (problem,) = job_settings.find_other_text(config)
     assert str(folder) in problem
     assert "tokenization.normalization was not set and is now 'punctuation'" in problem
+    if key == "pretrained":  # nothing is trained then
+        config = config.model_copy(update={"init_from": "none"})
+        assert list(job_settings.find_other_text(config)) == [problem]
 
 
 def test_other_text_of_data_from_is_named(tmp_path):
