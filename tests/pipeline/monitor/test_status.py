@@ -124,8 +124,8 @@ def test_training_in_the_queue(tmp_path, monkeypatch):
     (tmp_path / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     write(tmp_path / ".snakemake" / "slurm_sent", "a-run 18 1700000000\na-run 19 1700000000\n")
-    overnight = ROOT / "experiments" / "overnight"
-    config = load_config(find_layers(overnight, [overnight / "moses.yaml"]))
+    experiments = ROOT / "experiments"
+    config = load_config(find_layers(experiments / "overnight", [experiments / "multi30k" / "moses.yaml"]))
     lines = format_status_table(config, tmp_path).splitlines()
     assert "RNNsearch-30: waiting: Slurm's job 18 is PENDING (Resources)" in lines
     assert any("job 19" in line for line in lines)  # the model of Moses' phrases
