@@ -159,7 +159,7 @@ def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
     intervals: list[tuple[int, float]] = [
         (next_line["update"] - line["update"], next_line["seconds"] - line["seconds"])
         for line, next_line in pairwise(lines)
-        if next_line["update"] > line["update"]  # the last update may have two lines
+        if next_line["update"] > line["update"] and next_line["seconds"] > line["seconds"]
     ]
     if not intervals:
         return None

@@ -117,8 +117,8 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
         # if a corpus does not have the stage, its last stage counts: without a selection, all sentences are used
         corpus_stages = []
         for corpus in training_corpora:
-            named_stages = [stage for stage in corpus["stages"] if stage["name"] == name]
-            corpus_stages.append([*named_stages, corpus["stages"][-1]][0])
+            stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
+            corpus_stages.append(stages_by_name.get(name, corpus["stages"][-1]))
         total_stages.append(_sum_stages(name, corpus_stages))
     total = {"name": "total", "part": "train", "stages": total_stages}
     return [*training_corpora, total, *other_corpora]
