@@ -5,7 +5,7 @@ calls each function in a running Snakemake.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,17 +82,15 @@ def limit_resource(workflow: Any, resource: str, count: int) -> None:
     workflow.global_resources.setdefault(resource, count)
 
 
-def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
+def use_default_partition(workflow: Any, rule_names: Collection[str]) -> None:
     """Let some rules request the default partition, although the profile assigns a partition with GPUs to them.
 
-    rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
+    rule_names: the rules whose jobs need no GPU.
     """
-    # With an underscore before it, the name of a rule ends in _train whether it is `train` or `prefix_train`.
-    endings = tuple(f"_{name}" for name in rule_names)
     # The profile names no partition for the rule `all`, so this rule has the default partition.
-    default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
+    default_resources = workflow.get_rule("all").resources
     for rule in workflow.rules:
-        if f"_{rule.name}".endswith(endings):
+        if rule.name in rule_names:
             resources = dict(rule.resources)
             for key in PARTITION_RESOURCES:
                 resources.pop(key, None)
