@@ -96,7 +96,7 @@ class Proposal:
     max_words: tuple[int, int]
     vocabulary_sizes: Sequence[int]
     updates: int
-    updates_per_hour: Mapping[str, int]
+    updates_per_hour: dict[str, int]
     subwords: int | None = None
 
     @classmethod
@@ -233,13 +233,6 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
 
     # 2. pairs that are left out, and sides that are out of step
     statistics = text.statistics
-    if statistics.heading:
-        first_words = " and ".join(f"“{printable(words)}”" for words in statistics.heading)
-        lines.append(
-            f"{text.texts['train']}, line 1: {first_words} look like headings; if they are, remove the line"
-        )
-    if statistics.repeated_pairs:
-        lines.append(f"{statistics.repeated_pairs:,} training pairs repeat an earlier one")
     if statistics.one_sided_pairs:
         lines.append(f"{statistics.one_sided_pairs:,} pairs have an empty side: no model is trained on them")
     if statistics.left_out_pairs:
@@ -254,28 +247,24 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
             f" {direction}; a line is missing or extra there: check the files before you train"
         )
 
-    # 3. languages for which Moses has no rules
+    # 3. languages for which Moses has no rules, and unknown words
     if proposal is None:
         return lines
     raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
-    if proposal.subwords:
-        for code in raw_languages:
-            if code in UNSEGMENTED_LANGUAGES:
-                lines.append(
-                    f"{code} has no spaces between words: BLEU counts letters, and attention is between clauses"
-                )
-        return lines
     for code in raw_languages:
-        if code in UNSEGMENTED_LANGUAGES:
+        if code in UNSEGMENTED_LANGUAGES and proposal.subwords:
+            lines.append(
+                f"{code} has no spaces between words: BLEU counts letters, and attention is between clauses"
+            )
+        elif code in UNSEGMENTED_LANGUAGES:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules cannot tokenize it: use subword units"
                 " (--subwords 8000; with make, UNITS=8000), or tokenize it with a different tool (--tokenized)"
             )
-        elif code not in LANGUAGES:
+        elif code not in LANGUAGES and not proposal.subwords:
             lines.append(describe_unknown_language(code))
-
-    # 4. unknown words
-    lines.append(_describe_unknown_words(text, proposal.vocabulary_sizes))
+    if not proposal.subwords:
+        lines.append(_describe_unknown_words(text, proposal.vocabulary_sizes))
     return lines
 
 
@@ -339,7 +328,7 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal, init_from: Pa
     }
     if init_from:
         settings |= _text_settings_of_model(folder, init_from)
-        model_settings = _fine_tuning_settings(proposal, init_from)
+        model_settings = _fine_tuning_settings(proposal, init_from, settings["vocabulary"])
     else:
         settings |= _text_settings(proposal, text.tokenized)
         model_settings = _model_settings(proposal)
@@ -351,7 +340,7 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal, init_from: Pa
     yaml_text = yaml.safe_dump(
         settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118
     )
-    return f"{_format_comments(text, proposal, init_from)}\n\n{yaml_text}"
+    return f"{_format_comments(text, init_from)}\n\n{yaml_text}"
 
 
 def _model_settings(proposal: Proposal) -> Blocks:
@@ -377,34 +366,50 @@ def _model_settings(proposal: Proposal) -> Blocks:
     }
 
     # 2. about ten validations, or one each 100 updates
-    interval = max(100, proposal.updates // 1000 * 100)
-    resources = {}
-    if proposal.updates_per_hour:
-        resources["updates_per_hour"] = proposal.updates_per_hour
+    return _experiment_settings(
+        proposal,
+        models,
+        validate_every=max(100, proposal.updates // 1000 * 100),
+        updates_per_hour=proposal.updates_per_hour,
+        displayed_models={
+            "figure2_models": [rnnsearch, f"rnnsearch-{short_limit}", rnnencdec, f"rnnencdec-{short_limit}"],
+            "figure3_model": rnnsearch,
+            "table3_models": [rnnencdec, rnnsearch],
+        },
+    )
 
+
+def _experiment_settings(
+    proposal: Proposal,
+    models: Blocks,
+    validate_every: int,
+    updates_per_hour: dict[str, int],
+    displayed_models: Block,
+) -> Blocks:
+    """Return the blocks of settings of an experiment with these models.
+
+    Args:
+        proposal: the settings that suit the text.
+        models: the block `models`; all of them are used.
+        validate_every: updates from one validation, and checkpoint, to the next.
+        updates_per_hour: model type -> rate; empty if it is unknown.
+        displayed_models: the keys of the block `artifacts` that name models.
+    """
+    # the paper's limits of length are 30 and 50, and the axis of its Figure 2 ends at 60
+    short_limit, long_limit = proposal.max_words
     return {
-        "training": {"keep": "best", "validate_every": interval, "checkpoint_every": interval},
+        "training": {"keep": "best", "validate_every": validate_every, "checkpoint_every": validate_every},
         "models": models,
         "use": {"models": list(models)},
         "decoding": {"n_best": 1, "widening_budget": 3},
         "artifacts": {
-            "figure2_models": [rnnsearch, f"rnnsearch-{short_limit}", rnnencdec, f"rnnencdec-{short_limit}"],
-            "figure3_model": rnnsearch,
-            "table3_models": [rnnencdec, rnnsearch],
-            **_display_lengths(proposal.max_words),
+            **displayed_models,
+            "figure2_max_words": math.ceil(long_limit * 1.2 / 5) * 5,
+            "figure2_window": max(2, long_limit // 6),
+            "figure3_words": [long_limit // 4, max(short_limit, long_limit // 4 + 1)],
+            "table3_words": short_limit,
         },
-        "resources": resources,
-    }
-
-
-def _display_lengths(max_words: tuple[int, int]) -> Block:
-    """Return the lengths that figures and tables show. The paper's limits are 30 and 50, and its axis ends at 60."""
-    short_limit, long_limit = max_words
-    return {
-        "figure2_max_words": math.ceil(long_limit * 1.2 / 5) * 5,
-        "figure2_window": max(2, long_limit // 6),
-        "figure3_words": [long_limit // 4, max(short_limit, long_limit // 4 + 1)],
-        "table3_words": short_limit,
+        "resources": {"updates_per_hour": updates_per_hour} if updates_per_hour else {},
     }
 
 
@@ -423,8 +428,11 @@ def _text_settings_of_model(folder: Path, init_from: Path) -> Block:
     }
 
 
-def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
-    """Return the blocks of settings that compare a model before and after it was trained on the text."""
+def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block) -> Blocks:
+    """Return the blocks of settings that compare a model before and after it was trained on the text.
+
+    vocabulary: the block with the numbers of the words that the model knows.
+    """
     # 1. two models: the given one, which is not trained further, and the fine-tuned one
     run = read_settings(ModelRun, init_from / SETTINGS)
     before, after = run.model, f"{run.model}-tuned"
@@ -442,36 +450,28 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path) -> Blocks:
         }
 
     # 2. the rate of updates, which falls with the number of weights
-    resources = {}
+    updates_per_hour = {}
     rate = proposal.updates_per_hour.get(run.model_type)
     if rate:
-        source_vocabulary = Vocabulary.read(init_from / SOURCE_VOCABULARY)
-        target_vocabulary = Vocabulary.read(init_from / TARGET_VOCABULARY)
-        vocabulary_sizes = (len(source_vocabulary), len(target_vocabulary))
+        vocabulary_sizes = (vocabulary["words"], vocabulary["target_words"])
         weights = MODEL_TYPES[run.model_type].estimate_weights(run.architecture, vocabulary_sizes)
         relative_speed = proposal.preset.measured_weights[run.model_type] / weights
-        resources["updates_per_hour"] = {run.model_type: max(1, _round_rate(rate * relative_speed))}
+        updates_per_hour[run.model_type] = max(1, _round_rate(rate * relative_speed))
 
     # 3. about twenty validations
-    interval = max(50, proposal.updates // 20)
-    return {
-        "training": {
-            "learning_rate": FINE_TUNING_RATE,
-            "keep": "best",
-            "validate_every": interval,
-            "checkpoint_every": interval,
-        },
-        "models": models,
-        "use": {"models": [before, after]},
-        "decoding": {"n_best": 1, "widening_budget": 3},
-        "artifacts": {
+    blocks = _experiment_settings(
+        proposal,
+        models,
+        validate_every=max(50, proposal.updates // 20),
+        updates_per_hour=updates_per_hour,
+        displayed_models={
             "figure2_models": [after, before],
             "figure3_model": after if run.has_attention else None,
             "table3_models": [before, after],
-            **_display_lengths(proposal.max_words),
         },
-        "resources": resources,
-    }
+    )
+    blocks["training"]["learning_rate"] = FINE_TUNING_RATE
+    return blocks
 
 
 def _text_settings(proposal: Proposal, tokenized: bool) -> Block:
@@ -503,30 +503,16 @@ def _corpus_settings(text: OwnText, split: str) -> Block:
     return entry
 
 
-def _format_comments(text: OwnText, proposal: Proposal, init_from: Path | None) -> str:
-    """Return the comments at the top of config.yaml, which describe the experiment."""
-    # 1. where the text is from
-    statistics, languages = text.statistics, text.languages
-    pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
+def _format_comments(text: OwnText, init_from: Path | None) -> str:
+    """Return the comments at the top of config.yaml: where the text is from, and what explains the settings."""
+    languages = text.languages
+    pairs = ", ".join(f"{split} {count:,}" for split, count in text.statistics.pairs.items())
     file_list = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
     origin = f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {file_list}."
-    if statistics.left_out_pairs:
-        origin += (
-            f" Left out of train: {statistics.left_out_pairs:,} pairs that share a sentence with dev or test."
-        )
-
-    # 2. how the numbers were chosen
-    trained_pairs = proposal.updates * proposal.preset.batch_size
-    epochs = trained_pairs / statistics.pairs["train"]
-    if init_from:
-        choices = (
-            f"The second model begins with the weights of the first, {init_from}, and is trained for at most"
-            f" {epochs:.1f} passes over the text. docs/own-text.md#fine-tuning in the repository explains this."
-        )
-    else:
-        choices = (
-            f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount"
-            " of text: change what you like before the first run. docs/settings.md in the repository explains all keys."
-        )
-    lines = textwrap.wrap(origin, 118) + textwrap.wrap(choices, 118)
+    section = "fine-tuning" if init_from else "sizes-and-updates"
+    explanation = (
+        f"docs/own-text.md#{section} in the repository explains these settings, and docs/settings.md all keys:"
+        " change what you like before the first run."
+    )
+    lines = textwrap.wrap(origin, 118) + textwrap.wrap(explanation, 118)
     return "\n".join(f"# {line}" for line in lines)

@@ -7,21 +7,18 @@ which sizes are chosen.
 """
 
 import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 
-import numpy as np
-
 from nmt.data.tokenization import RawText, TextCodec, TokenText
 from nmt.errors import UserError
 from nmt.io.progress import Progress
 from nmt.io.text_files import LineWriter, write_lines
 from nmt.settings.text import Languages, Tokenization
-from pipeline.own_text.parallel_text import Pair, ParallelText
+from pipeline.own_text.parallel_text import ParallelText
 from pipeline.own_text.shift import PairLengths, Shift
 from pipeline.preparation import SideFiles, WordCounts, matching_key
 
@@ -35,7 +32,6 @@ MIN_TRAINING_PAIRS, MIN_FINE_TUNING_PAIRS = 1000, 100
 """A new model learns nothing from fewer pairs; fewer can change a trained model."""
 MIN_HELD_OUT_PAIRS, MAX_HELD_OUT_PAIRS = 100, 2000
 """Limits for the size of a sampled set. Between them, it has one pair in twenty of the training text."""
-MAX_HEADING_WORDS = 3
 COUNTED_PAIRS = 200_000
 """Training pairs whose lengths and words are counted, evenly spread over the text."""
 TOKENIZATION = Tokenization(normalization="punctuation")
@@ -50,8 +46,6 @@ class TextStatistics:
         pairs: pairs of each split.
         left_out_pairs: training pairs left out because they share a sentence with a sampled set.
         one_sided_pairs: pairs with an empty side, which a run leaves out.
-        repeated_pairs: pairs of the training text that are equal to an earlier one.
-        heading: the first pair of the training text if its words look like the headings of columns.
         lengths: tokens of the longer side of each counted training pair.
         token_count: tokens of both sides of these pairs.
         word_counts: counts of the words of each split: of all held-out text, and of the counted training pairs.
@@ -61,8 +55,6 @@ class TextStatistics:
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPLITS, 0))
     left_out_pairs: int = 0
     one_sided_pairs: int = 0
-    repeated_pairs: int = 0
-    heading: Pair | None = None
     lengths: list[int] = field(default_factory=list)
     token_count: int = 0
     word_counts: dict[str, WordCounts] = field(
@@ -192,11 +184,8 @@ class _SplitWriter:
         if not source.strip() or not target.strip():
             self.statistics.one_sided_pairs += 1
         if counts_words:
-            self.statistics.count_pair(split, *self.tokenize(source, target))
-
-    def tokenize(self, source: str, target: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the tokens of both sides."""
-        return self.source_codec.tokenize(source), self.target_codec.tokenize(target)
+            source_tokens = self.source_codec.tokenize(source)
+            self.statistics.count_pair(split, source_tokens, self.target_codec.tokenize(target))
 
 
 def _copy_set(split: str, text: ParallelText, split_writer: _SplitWriter) -> None:
@@ -217,39 +206,22 @@ def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_wri
     """
     statistics = split_writer.statistics
     lengths = PairLengths()
-    checksums = array("q")  # 8 bytes a pair
     counting_interval = 1 + sample.pair_count // COUNTED_PAIRS
-    first_pair: Pair = ("", "")
     with Progress.over_files(train.files, f"divide {train}") as progress:
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
             lengths.add(source, target)
             if not source.strip() and not target.strip():
                 continue
-            checksums.append(hash((source, target)))
-            if line_number == 1:
-                first_pair = (source, target)
             split = sample.splits.get(line_number, "train")
             if split == "train" and sample.splits and sample.keys & _get_side_keys(source, target):
                 statistics.left_out_pairs += 1
                 continue
 
             # count the words of all held-out pairs, and of each n-th training pair
-            counts_words = split != "train" or len(checksums) % counting_interval == 0
+            counts_words = split != "train" or line_number % counting_interval == 0
             split_writer.write(split, source, target, counts_words)
 
-    statistics.repeated_pairs = len(checksums) - len(np.unique(np.array(checksums)))
     statistics.add_shift("train", lengths)
-    source_counts, target_counts = statistics.word_counts["train"]
-    source_tokens, target_tokens = split_writer.tokenize(*first_pair)
-    if _looks_like_heading(source_tokens, source_counts) and _looks_like_heading(
-        target_tokens, target_counts
-    ):
-        statistics.heading = first_pair
-
-
-def _looks_like_heading(tokens: Sequence[str], word_counts: Counter[str]) -> bool:
-    """Return whether the first line of a text has few words, none of which the text has a second time."""
-    return 0 < len(tokens) <= MAX_HEADING_WORDS and max(word_counts[token] for token in tokens) <= 1
 
 
 def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> None:
