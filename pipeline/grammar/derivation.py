@@ -8,27 +8,37 @@ attached in two ways.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pipeline.grammar import lexicon
 from pipeline.grammar.elision import AlignedWord, Links, begins_with_vowel
-from pipeline.grammar.lexicon import Adjective, Auxiliary, Noun, NounKind, PhrasePair, Pronoun, Verb
-from pipeline.grammar.rare_words import RareWords, ZipfSampler
+from pipeline.grammar.lexicon import (
+    Adjective,
+    Auxiliary,
+    Name,
+    Noun,
+    NounKind,
+    PhrasePair,
+    Pronoun,
+    Verb,
+    WordClass,
+)
+from pipeline.grammar.rare_words import RareWords
 
 Entry = TypeVar("Entry")
 French = list[AlignedWord]
 """French words in their order."""
 Polarity = Literal["positive", "not", "never"]
 
-# How often a word is one of the rare, made-up ones.
-RARE_NOUN_PROBABILITY = RARE_ADJECTIVE_PROBABILITY = 0.09
-RARE_NAME_PROBABILITY = 0.12
-
-NOUNS: dict[NounKind, tuple[Noun, ...]] = {
-    "person": lexicon.PERSONS,
-    "thing": lexicon.THINGS,
-    "place": lexicon.PLACES,
+RARE_PROBABILITIES: dict[WordClass, float] = {
+    "person": 0.09,
+    "thing": 0.09,
+    "place": 0.09,
+    "adjective": 0.09,
+    "name": 0.12,
+    "city": 0.12,
 }
+"""How often a word of a class is one of the rare, made-up ones."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +287,10 @@ class Derivation:
         french = _negate(verb, polarity, self.emit_negation(polarity))
         if polarity != "never" and self.with_probability(0.25):
             french += self.generate_word("very", "très")
-        adjective = self.choose_adjective(after_noun=self.with_probability(0.8))
+        follows_noun = self.with_probability(0.8)
+        adjective: Adjective = (
+            self.choose_word("adjective") if follows_noun else self.choose_entry(lexicon.ADJECTIVES_BEFORE)
+        )
         form = adjective.french[subject.plural][subject.feminine]
         return french + self.generate_word(adjective.english, form)
 
@@ -413,7 +426,7 @@ class Derivation:
 
     def generate_name(self) -> Phrase:
         """Return a person's name."""
-        name = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.people, lexicon.PEOPLE)
+        name: Name = self.choose_word("name")
         return Phrase(self.generate_word(name.english, name.french), name.feminine, plural=False)
 
     def generate_simple_phrase(self, kind: NounKind, english_end: int, negated: bool = False) -> Phrase:
@@ -423,7 +436,7 @@ class Derivation:
         plural = self.with_probability(0.35)
         determiner = self.choose_entry(lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS)
         links = self.emit_english(determiner.english)
-        noun = self.choose_noun(kind)
+        noun: Noun = self.choose_word(kind)
         described_noun, has_adjective_before = self.generate_described_noun(noun, kind, plural, english_end)
 
         # "un" and "des" become "de" under negation, and "des" before an adjective
@@ -440,14 +453,14 @@ class Derivation:
         if self.with_probability(0.5):
             possessor = self.generate_name().french
         else:
-            person = self.choose_noun("person")
+            person: Noun = self.choose_word("person")
             possessor = self.generate_word("the", "la" if person.feminine else "le")
             possessor += self.generate_word(person.english[0], person.french[0])
 
         # 2. the possessed noun; 's becomes its article and "de"
         links = self.emit_english("'s")
         plural = self.with_probability(0.35)
-        noun = self.choose_noun(kind)
+        noun: Noun = self.choose_word(kind)
         described_noun, _ = self.generate_described_noun(noun, kind, plural, english_end)
         singular_article = "la" if noun.feminine else "le"
         article = ("les" if plural else singular_article, links)
@@ -468,7 +481,7 @@ class Derivation:
 
         # 1. an adjective that stands before the French noun, such as "grand"; each step leaves a word for the noun
         if self.chooses_to_add(2, english_end, 0.3):
-            adjective = self.choose_adjective(after_noun=False)
+            adjective: Adjective = self.choose_entry(lexicon.ADJECTIVES_BEFORE)
             form = adjective.french[plural][noun.feminine]
             if not plural and not noun.feminine and begins_with_vowel(noun.french[0]):
                 form = adjective.before_vowel
@@ -476,7 +489,7 @@ class Derivation:
 
         # 2. an adjective that stands behind it, such as "rouge"
         if self.chooses_to_add(2, english_end, 0.4):
-            adjective = self.choose_adjective(after_noun=True)
+            adjective = self.choose_word("adjective")
             if not adjective_before and self.chooses_to_add(3, english_end, 0.15):
                 words_after = self.generate_word("very", "très")
             form = adjective.french[plural][noun.feminine]
@@ -541,32 +554,19 @@ class Derivation:
         """Return a place or a city with its preposition."""
         if self.count_free_words(english_end) < 3 or self.with_probability(0.25):
             french = self.generate_phrase_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
-            city = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.cities, lexicon.CITIES)
+            city: Name = self.choose_word("city")
             return french + self.generate_word(city.english, city.french)
         french = self.generate_phrase_pair(self.choose_entry(lexicon.LOCATIONS))
         return french + self.generate_noun_phrase("place", english_end).french
 
     # --- words ------------------------------------------------------------------
 
-    def choose_word(
-        self, rare_probability: float, rare_words: ZipfSampler[Entry], frequent_words: Sequence[Entry]
-    ) -> Entry:
-        """Return a rare word with this probability, if there are any, or else one of the frequent words."""
-        if rare_words.entries and self.with_probability(rare_probability):
-            return rare_words.sample_entry(self.rng)
-        return self.choose_entry(frequent_words)
-
-    def choose_noun(self, kind: NounKind) -> Noun:
-        """Return a noun of a kind."""
-        return self.choose_word(RARE_NOUN_PROBABILITY, self.rare_words.nouns[kind], NOUNS[kind])
-
-    def choose_adjective(self, after_noun: bool) -> Adjective:
-        """Return an adjective that stands before or behind its French noun."""
-        if not after_noun:
-            return self.choose_entry(lexicon.ADJECTIVES_BEFORE)
-        return self.choose_word(
-            RARE_ADJECTIVE_PROBABILITY, self.rare_words.adjectives, lexicon.ADJECTIVES_AFTER
-        )
+    def choose_word(self, word_class: WordClass) -> Any:
+        """Return a word of a class: a rare one with a small probability, if there are any, or else a frequent one."""
+        rare_words = self.rare_words[word_class]
+        if rare_words.words and self.with_probability(RARE_PROBABILITIES[word_class]):
+            return rare_words.sample_word(self.rng)
+        return self.choose_entry(lexicon.FREQUENT_WORDS[word_class])
 
 
 def _inflect_participle(verb: Verb, controller: Phrase | Pronoun | None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.derivation import Derivation
 from pipeline.grammar.elision import AlignedWord, contract_words
-from pipeline.grammar.rare_words import RareWords
+from pipeline.grammar.rare_words import make_rare_words
 
 MIN_TARGET_LENGTH = 4  # in tokens
 LENGTH_SKEW = 1.5  # above 1: more short sentences than long ones
@@ -42,7 +42,7 @@ class Grammar:
 
     def __init__(self, settings: GrammarSettings) -> None:
         self.max_words = settings.max_words
-        self.rare_words = RareWords(settings.lexicon, settings.zipf_exponent, settings.seed)
+        self.rare_words = make_rare_words(settings.lexicon, settings.zipf_exponent, settings.seed)
 
     def generate_pair(self, rng: random.Random) -> SentencePair:
         """Return one random pair whose English has at most `max_words` tokens; the French may have a few more."""

@@ -3,13 +3,15 @@
 Tables have one word per row. French forms are written out and not derived, so that irregular forms need no rules.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 Word = TypeVar("Word")
 NounKind = Literal["person", "thing", "place"]
+WordClass = NounKind | Literal["name", "city", "adjective"]
+"""A class that has rare words. Its adjectives stand behind the French noun."""
 
 Forms = tuple[str, str]
 """The singular and the plural of a word: `forms[plural]`, or the masculine and the feminine: `forms[feminine]`."""
@@ -283,6 +285,15 @@ strange étrange étrange étranges étranges
 famous célèbre célèbre célèbres célèbres
 expensive cher chère chers chères
 """)
+
+FREQUENT_WORDS: dict[WordClass, Sequence[Any]] = {
+    "person": PERSONS,
+    "thing": THINGS,
+    "place": PLACES,
+    "name": PEOPLE,
+    "city": CITIES,
+    "adjective": ADJECTIVES_AFTER,
+}
 
 TRANSITIVE = _parse_verbs("""
 sees see seen | voit voient voir vu

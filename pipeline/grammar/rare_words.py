@@ -6,21 +6,19 @@ The rarest of them are unknown to a vocabulary of limited size, as in real text.
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any
 
 from pipeline.grammar.lexicon import (
     Adjective,
     Name,
     Noun,
     NounKind,
+    WordClass,
     make_adjective,
     make_name,
     make_noun,
     split_rows,
 )
-
-Entry = TypeVar("Entry")
-WordClass = Literal["person", "thing", "place", "name", "city", "adjective"]
 
 NOUN_ENDINGS: dict[NounKind, list[list[str]]] = {
     "person": split_rows("""
@@ -68,37 +66,32 @@ INITIAL_VOWELS = "aeio"  # with "u", the choice of "a" or "an" would depend on t
 CODAS = "lmnrtv"
 
 
-class ZipfSampler(Generic[Entry]):
-    """Entries in the order of their frequency: an entry's probability is proportional to 1 / rank ** exponent."""
+class ZipfSampler:
+    """Words in the order of their frequency: a word's probability is proportional to 1 / rank ** exponent."""
 
-    def __init__(self, entries: Sequence[Entry], exponent: float) -> None:
-        self.entries = entries
-        weights = (1 / rank**exponent for rank in range(1, len(entries) + 1))
+    def __init__(self, words: Sequence[Any], exponent: float) -> None:
+        self.words = words
+        weights = (1 / rank**exponent for rank in range(1, len(words) + 1))
         self._cumulative_weights = list(itertools.accumulate(weights))
 
-    def sample_entry(self, rng: random.Random) -> Entry:
-        """Return one entry, at the cost of one random number and a binary search."""
-        return rng.choices(self.entries, cum_weights=self._cumulative_weights)[0]
+    def sample_word(self, rng: random.Random) -> Any:
+        """Return one word, at the cost of one random number and a binary search."""
+        return rng.choices(self.words, cum_weights=self._cumulative_weights)[0]
 
 
-class RareWords:
-    """`size` made-up words in six classes. The seed decides them; a larger lexicon has all words of a smaller one."""
+RareWords = dict[WordClass, ZipfSampler]
 
-    def __init__(self, size: int, exponent: float, seed: int) -> None:
-        rng = random.Random(f"lexicon {seed}")
-        words: dict[WordClass, list[Any]] = {word_class: [] for word_class in WORD_CLASSES}
 
-        # `size` classes, each with the next of an endless number of stems
-        word_classes = itertools.islice(itertools.cycle(WORD_CLASSES), size)
-        for word_class, stem in zip(word_classes, _generate_stems(rng), strict=False):
-            words[word_class].append(_make_word(word_class, stem, rng))
+def make_rare_words(size: int, exponent: float, seed: int) -> RareWords:
+    """Return `size` made-up words by class. The seed decides them; a larger lexicon has all words of a smaller one."""
+    rng = random.Random(f"lexicon {seed}")
+    words: dict[WordClass, list[Any]] = {word_class: [] for word_class in WORD_CLASSES}
 
-        self.nouns: dict[NounKind, ZipfSampler[Noun]] = {}
-        for kind in NOUN_ENDINGS:
-            self.nouns[kind] = ZipfSampler(words[kind], exponent)
-        self.people: ZipfSampler[Name] = ZipfSampler(words["name"], exponent)
-        self.cities: ZipfSampler[Name] = ZipfSampler(words["city"], exponent)
-        self.adjectives: ZipfSampler[Adjective] = ZipfSampler(words["adjective"], exponent)
+    # `size` classes, each with the next of an endless number of stems
+    word_classes = itertools.islice(itertools.cycle(WORD_CLASSES), size)
+    for word_class, stem in zip(word_classes, _generate_stems(rng), strict=False):
+        words[word_class].append(_make_word(word_class, stem, rng))
+    return {word_class: ZipfSampler(words[word_class], exponent) for word_class in words}
 
 
 def _generate_stems(rng: random.Random) -> Iterator[str]:

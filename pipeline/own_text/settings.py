@@ -450,7 +450,7 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block
         }
 
     # 2. the rate of updates, which falls with the number of weights
-    updates_per_hour = {}
+    updates_per_hour: dict[str, int] = {}
     rate = proposal.updates_per_hour.get(run.model_type)
     if rate:
         vocabulary_sizes = (vocabulary["words"], vocabulary["target_words"])
