@@ -1,7 +1,8 @@
 """Entries of the catalogues: where text comes from, which systems translate it."""
 
+import re
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
@@ -39,29 +40,13 @@ class Source(Settings):
         return values
 
 
-def hide_secrets(source: str, text: str | None = None) -> str:
-    """Return a source, or a text about it, without user, password and query, which may be secret.
+def hide_secrets(text: str) -> str:
+    """Return an address, or a message with addresses, without user, password and query, which may be secret.
 
-    Args:
-        source: a folder or an address, such as https://user:password@host/path?token=secret
-        text: such as an error message; None: the source itself.
+    Example: https://user:password@host/path?token=secret -> https://host/path
     """
-    if text is None:
-        text = source
-    if "://" not in source:
-        return text
-
-    address = urlsplit(source)
-    user, _, host = address.netloc.rpartition("@")
-    public_address = urlunsplit((address.scheme, host, address.path, "", ""))
-
-    # the text may contain the whole address, or only its user or query
-    text = text.replace(source, public_address)
-    if user:
-        text = text.replace(f"{user}@", "")
-    if address.query:
-        text = text.replace(address.query, "...")
-    return text
+    without_user = re.sub(r"://[^/?\s]*@", "://", text)
+    return re.sub(r"\?\S*", "", without_user)
 
 
 class Archive(Source):

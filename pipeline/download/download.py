@@ -259,7 +259,7 @@ class _Transfer:
             timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
             return session.get(self.location, headers=headers, stream=True, timeout=timeout)
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise SourceError(hide_secrets(self.location, _describe_cause(error))) from None
+            raise SourceError(hide_secrets(_describe_cause(error))) from None
 
     def _write(self, chunks: Iterable[bytes], total: int | None, start: int) -> None:
         """Write chunks to the partial file from byte `start` on. Raise a SourceError if they exceed the total size."""
