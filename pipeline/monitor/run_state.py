@@ -1,5 +1,6 @@
 """The state of each training of an experiment, as its files tell it. Each is read once."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +11,8 @@ from nmt.training.history import RunStatus, count_planned_updates, read_run_stat
 from pipeline.config.folder import ExpectedModel, ExperimentFolder, stamp_file
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
+
+CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,14 @@ class RunState:
     finished_model: Path | None
     status: RunStatus
     planned_updates: int
+
+    @property
+    def checkpoint_update(self) -> int | None:
+        """The update of the last checkpoint, from which the training can resume; None if there is none."""
+        if self.folder is None:
+            return None
+        matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in self.folder.glob("checkpoint-*")]
+        return max((int(match["update"]) for match in matches if match), default=None)
 
 
 class RunStates:

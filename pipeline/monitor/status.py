@@ -4,10 +4,8 @@ This works during a run, from another machine that shares the file system, and a
 nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tabulate import tabulate
@@ -19,51 +17,18 @@ from nmt.io import progress
 from nmt.io.locks import read_holder
 from nmt.io.progress import format_duration
 from nmt.settings.base import read_settings
-from nmt.store.model_folder import HISTORY, WEIGHTS, read_model_key
-from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
-from pipeline.config.folder import RUN_SETTINGS, is_of_last_run
+from nmt.store.model_folder import WEIGHTS, read_model_key
+from nmt.training.history import DevScore
+from pipeline.config.folder import RUN_SETTINGS, ExpectedModel, is_of_last_run
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import format_run_label, get_labels, list_trained_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
-from pipeline.monitor.run_state import RunStates
+from pipeline.monitor.run_state import RunState, RunStates
 from pipeline.monitor.submitted_jobs import find_submitted_trainings
 
-CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
 FINAL_STATES = ("done", "outdated", "unknown")
-
-
-@dataclass(frozen=True)
-class TrainingStatus:
-    """The status of a run.
-
-    Attributes:
-        label: the name of the run for people.
-        state: done; outdated (finished with other settings or text); unknown (finished, but without the text nobody
-            can tell with which settings); running; silent (its process has given no sign of life for a minute); failed;
-            stopped; or waiting.
-        planned_updates: the number of the last update. If the training ends after some epochs, this is an upper limit
-            until their length is known.
-        progress: the update, rate and scores until now.
-        checkpoint_update: the update from which the training can resume.
-        note: the reason for the state.
-    """
-
-    label: str
-    state: str
-    planned_updates: int
-    progress: RunStatus
-    checkpoint_update: int | None
-    note: str | None = None
-
-    @property
-    def seconds_left(self) -> float | None:
-        """The seconds until the last update, at the rate of the last lines of the history; None if it is unknown."""
-        rate = self.progress.updates_per_second
-        if not rate or self.state in FINAL_STATES:
-            return None
-        return max(self.planned_updates - self.progress.update, 0) / rate
 
 
 def read_last_settings(folder: Path) -> Config:
@@ -75,77 +40,47 @@ def read_last_settings(folder: Path) -> Config:
             return load_config(find_layers(Path()))
 
 
-def read_training_status(states: RunStates, name: str) -> TrainingStatus:
-    """Return the status of a run."""
-    experiment = states.experiment
-    run_state = states[name]
-    run = run_state.run
-    status = run_state.status
-    entry = states.config.models[run.model]
-    model_folder = experiment.model(run.name)
-    progress_file = experiment.training_progress(run.name)
-    job_progress = progress.read_progress(progress_file)
+def find_training_state(states: RunStates, name: str) -> tuple[str, str | None]:
+    """Return the state of a training, and the reason for it if there is something to say.
 
-    # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
-    state_folder = run_state.folder
-    checkpoint_update = _find_checkpoint_update(state_folder) if state_folder else None
-    holder = read_holder(state_folder) if state_folder else None
+    The states are done; outdated (finished with other settings or text); unknown (finished, but without the text nobody
+    can tell with which settings); running; silent (its process has given no sign of life for a minute); failed;
+    stopped; and waiting.
+    """
+    run_state = states[name]
+    model_folder = states.experiment.model(name)
+    progress_file = states.experiment.training_progress(name)
+    job_progress = progress.read_progress(progress_file)
+    holder = read_holder(run_state.folder) if run_state.folder else None
     if holder and not holder.process:  # a damaged lock holds nothing
         holder = None
 
-    # 2. the state and the reason for it
-    note = None
     if holder and holder.is_alive:
-        state, note = "running", f"process {holder.process} on {holder.host}"
-    elif run_state.finished_model is not None:
-        state = "done"
-    elif run_state.model and _read_key(model_folder) == run_state.model.key:  # only the store is gone
-        state, status = "done", read_run_status(model_folder / HISTORY, entry.training.dev_score)
-    elif job_progress and job_progress.error and is_of_last_run(progress_file, experiment.folder):
-        state, note = "failed", job_progress.error
-    elif holder and not holder.is_dead:
+        return "running", f"process {holder.process} on {holder.host}"
+    if run_state.finished_model or _has_model(
+        model_folder, run_state.model
+    ):  # the store may have been deleted
+        return "done", None
+    if job_progress and job_progress.error and is_of_last_run(progress_file, states.experiment.folder):
+        return "failed", job_progress.error
+    if holder and not holder.is_dead:
         silence = format_duration(holder.seconds_silent)
-        state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
-    elif checkpoint_update is not None or holder:
-        state, note = "stopped", f"resumes after update {checkpoint_update or 0:,}"
-    elif (model_folder / WEIGHTS).is_file() and run_state.model:
-        state, note = "outdated", "the model in models/ was trained with different settings or text"
-    elif (model_folder / WEIGHTS).is_file():
-        state, note = "unknown", "settings not known: the text in data/ or the model init_from is missing"
-    else:
-        state = "waiting"
-
-    # 3. the progress; a running job writes its progress file more often than the history
-    planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
-    if state == "running" and job_progress and job_progress.total:
-        planned_updates = job_progress.total
-        status = replace(
-            status,
-            update=max(status.update, job_progress.count),
-            updates_per_second=status.updates_per_second or job_progress.rate or None,
-        )
-    return TrainingStatus(
-        label=format_run_label(run.name, {run.model: entry.label}),
-        state=state,
-        planned_updates=planned_updates,
-        progress=status,
-        checkpoint_update=checkpoint_update,
-        note=note,
-    )
+        return "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
+    if run_state.checkpoint_update is not None or holder:
+        return "stopped", f"resumes after update {run_state.checkpoint_update or 0:,}"
+    if not (model_folder / WEIGHTS).is_file():
+        return "waiting", None
+    if run_state.model:
+        return "outdated", "the model in models/ was trained with different settings or text"
+    return "unknown", "settings not known: the text in data/ or the model init_from is missing"
 
 
-def _read_key(model_folder: Path) -> str | None:
-    """Return the key of a model in models/; None if there is no model."""
+def _has_model(model_folder: Path, model: ExpectedModel | None) -> bool:
+    """Return whether the folder of a finished model has this model. None: nobody knows which one it should be."""
     try:
-        return read_model_key(model_folder)
+        return model is not None and read_model_key(model_folder) == model.key
     except UserError:
-        return None
-
-
-def _find_checkpoint_update(state_folder: Path) -> int | None:
-    """Return the update of the last checkpoint in the folder of a training."""
-    matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in state_folder.glob("checkpoint-*")]
-    return max((int(match["update"]) for match in matches if match), default=None)
+        return False
 
 
 def format_status_table(config: Config, folder: Path) -> str:
@@ -157,15 +92,17 @@ def format_status_table(config: Config, folder: Path) -> str:
     submitted_trainings = find_submitted_trainings(folder)
     states = RunStates(config, folder)
     for name in list_trained_runs(config):
-        training = read_training_status(states, name)
-        rows.append(_format_row(training))
-        if training.state == "done":
+        run_state = states[name]
+        label = format_run_label(name, {run_state.run.model: config.models[run_state.run.model].label})
+        state, reason = find_training_state(states, name)
+        rows.append(_format_row(label, state, run_state))
+        if state == "done":
             finished_runs.append(name)
-        elif training.state not in FINAL_STATES:
+        elif state not in FINAL_STATES:
             unfinished_runs.append(name)
-        note = submitted_trainings.get(name, training.note)
+        note = submitted_trainings.get(name, reason)
         if note:
-            notes.append(f"{training.label}: {training.state}: {note}")
+            notes.append(f"{label}: {state}: {note}")
     notes += _describe_unused_trainings(states)
 
     # the paragraphs in their order
@@ -217,19 +154,25 @@ def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
         yield f"{state_folder}: not used by these settings, {size / 1e6:,.0f} MB"
 
 
-def _format_row(training: TrainingStatus) -> tuple[str, ...]:
+def _format_row(label: str, state: str, run_state: RunState) -> tuple[str, ...]:
     """Return the cells of a training in the table, in the order of `HEADER`."""
-    update = training.progress.update
+    status, planned_updates = run_state.status, run_state.planned_updates
+    # if the store was deleted, nobody knows when a training with early stopping has ended
+    update = planned_updates if state == "done" and not status.update else status.update
     # a model that keeps its initial weights has no updates
-    fraction_done = update / training.planned_updates if training.planned_updates else 1
+    fraction_done = update / planned_updates if planned_updates else 1
+    time_left = ""
+    if status.updates_per_second and state not in FINAL_STATES:
+        remaining_updates = max(planned_updates - status.update, 0)
+        time_left = format_duration(remaining_updates / status.updates_per_second)
     return (
-        training.label,
-        training.state,
-        f"{update:,}/{training.planned_updates:,}",
+        label,
+        state,
+        f"{update:,}/{planned_updates:,}",
         f"{fraction_done:.0%}",
-        "" if training.seconds_left is None else format_duration(training.seconds_left),
-        _format_dev_score(training.progress.dev),
-        _format_dev_score(training.progress.best),
+        time_left,
+        _format_dev_score(status.dev),
+        _format_dev_score(status.best),
     )
 
 

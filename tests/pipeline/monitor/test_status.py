@@ -6,15 +6,13 @@ import shutil
 import time
 from pathlib import Path
 
-import pytest
-
 from nmt.io.locks import hold_folder
 from nmt.store.model_folder import HISTORY, NEEDED_FILES, SUMMARY, WEIGHTS
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.run_state import RunStates
-from pipeline.monitor.status import TrainingStatus, format_status_table, read_training_status
+from pipeline.monitor.status import find_training_state, format_status_table
 from tests.running import ROOT
 from tests.trainings import finish, prepare_text, state_of
 
@@ -26,8 +24,9 @@ def write(file: Path, text: str = "") -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def read_status(config: Config, folder: Path, run: str = RUN) -> TrainingStatus:
-    return read_training_status(RunStates(config, folder), run)
+def read_state(config: Config, folder: Path) -> str:
+    state, _ = find_training_state(RunStates(config, folder), RUN)
+    return state
 
 
 def paper_config(**pairs: object) -> Config:
@@ -36,20 +35,20 @@ def paper_config(**pairs: object) -> Config:
 
 def test_states_of_an_unfinished_training(tmp_path):
     config = paper_config()
-    assert read_status(config, tmp_path).state == "waiting"
+    assert read_state(config, tmp_path) == "waiting"
     prepare_text(config, tmp_path)
-    assert read_status(config, tmp_path).state == "waiting"
+    assert read_state(config, tmp_path) == "waiting"
 
     state_folder = state_of(config, tmp_path, RUN)
     with hold_folder(state_folder, "refuse"):
-        assert read_status(config, tmp_path).state == "running"
+        assert read_state(config, tmp_path) == "running"
     write(state_folder / "checkpoint-1200.safetensors")
-    status = read_status(config, tmp_path)
-    assert (status.state, status.note) == ("stopped", "resumes after update 1,200")
+    states = RunStates(config, tmp_path)
+    assert find_training_state(states, RUN) == ("stopped", "resumes after update 1,200")
 
     # a terminal would act on the escape code
     write(tmp_path / f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')
-    assert read_status(config, tmp_path).state == "failed"
+    assert read_state(config, tmp_path) == "failed"
     lines = format_status_table(config, tmp_path).splitlines()
     assert "RNNsearch-30: failed: disk \\x1b[2Jfull" in lines
     assert max(map(len, lines[:9])) <= 80
@@ -57,39 +56,37 @@ def test_states_of_an_unfinished_training(tmp_path):
     # a new run has begun
     write(tmp_path / RUN_SETTINGS)
     os.utime(tmp_path / f"logs/train/{RUN}.progress.json", (0, 0))
-    assert read_status(config, tmp_path).state == "stopped"
+    assert read_state(config, tmp_path) == "stopped"
 
 
 def test_states_of_a_finished_training(tmp_path):
     config = paper_config()
     prepare_text(config, tmp_path)
     model_folder = finish(config, tmp_path, RUN)
-    assert read_status(config, tmp_path).state == "done"
+    assert read_state(config, tmp_path) == "done"
 
     longer = paper_config(models={RUN: {"training": {"updates": 500_000}}})
-    assert read_status(longer, tmp_path).state == "waiting"
+    assert read_state(longer, tmp_path) == "waiting"
     write(tmp_path / "models" / RUN / WEIGHTS)
-    assert read_status(longer, tmp_path).state == "outdated"
+    assert read_state(longer, tmp_path) == "outdated"
     faster = paper_config(training={"learning_rate": 0.5})
     assert f"{model_folder.parent}: not used by these settings" in format_status_table(faster, tmp_path)
 
     write(model_folder / HISTORY, '{"update": "x"}\n')
     write(model_folder.parent / "lock")
-    assert read_status(config, tmp_path).state == "done"
+    assert read_state(config, tmp_path) == "done"
 
     # the store was deleted
     key = ExperimentFolder(config, tmp_path).find_expected_model(RUN).key
     write(tmp_path / "models" / RUN / SUMMARY, json.dumps({"key": key}))
-    write(tmp_path / "models" / RUN / HISTORY, '{"update": 7, "train_nll": 1.0, "seconds": 1.0}\n')
     shutil.move(tmp_path / "store", tmp_path / "former_store")
-    status = read_status(config, tmp_path)
-    assert (status.state, status.progress.update) == ("done", 7)
+    assert "471,000/471,000    100%" in format_status_table(config, tmp_path)
     shutil.move(tmp_path / "former_store", tmp_path / "store")
 
     shutil.rmtree(tmp_path / "data")
     assert "not used" not in format_status_table(config, tmp_path)
     shutil.rmtree(tmp_path / "store")
-    assert read_status(config, tmp_path).state == "unknown"
+    assert read_state(config, tmp_path) == "unknown"
 
 
 def test_initial_weights_are_read_once(tmp_path, monkeypatch):
@@ -109,10 +106,10 @@ def test_training_on_another_machine(tmp_path):
     prepare_text(config, tmp_path)
     lock = state_of(config, tmp_path, RUN) / "lock"
     write(lock, json.dumps({"host": "node7.cluster", "machine": "another boot", "process": 4321}))
-    status = read_status(config, tmp_path)
-    assert (status.state, status.note) == ("running", "process 4321 on node7.cluster")
+    states = RunStates(config, tmp_path)
+    assert find_training_state(states, RUN) == ("running", "process 4321 on node7.cluster")
     os.utime(lock, (time.time(), time.time() - 90))
-    assert read_status(config, tmp_path).state == "silent"
+    assert read_state(config, tmp_path) == "silent"
 
 
 def test_training_in_the_queue(tmp_path, monkeypatch):
@@ -142,13 +139,9 @@ def test_training_of_epochs_ends_earlier(tmp_path):
     config = config.model_copy(update={"data_from": None})
     prepare_text(config, tmp_path)
     run = "lstm-forward"
-    max_updates = config.models[run].training.updates
-    assert read_status(config, tmp_path, run).planned_updates == max_updates
+    assert RunStates(config, tmp_path)[run].planned_updates == config.models[run].training.updates
 
     # 7.5 epochs of 93,750 updates: 12 million pairs in batches of 128
-    progress = '{"count": 300, "total": 703125, "unit": "updates", "seconds": 30.0}'
-    write(tmp_path / f"logs/train/{run}.progress.json", progress)
-    with hold_folder(state_of(config, tmp_path, run), "refuse"):
-        status = read_status(config, tmp_path, run)
-    assert (status.state, status.progress.update, status.planned_updates) == ("running", 300, 703_125)
-    assert status.seconds_left == pytest.approx((703_125 - 300) / 10)
+    line = '{"update": 300, "epoch": 0.0032, "train_nll": 1.0, "seconds": 30.0}\n'
+    write(state_of(config, tmp_path, run) / HISTORY, line)
+    assert RunStates(config, tmp_path)[run].planned_updates == 703_125

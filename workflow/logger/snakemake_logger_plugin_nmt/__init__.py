@@ -37,7 +37,6 @@ from pipeline.monitor.forecast import (
     sum_hours,
 )
 from pipeline.monitor.run_state import RunStates
-from pipeline.monitor.status import read_training_status
 
 SILENCE_SECONDS = 60.0
 """Time without a line, outside of a terminal, after which a line says what runs."""
@@ -112,10 +111,10 @@ class RunProgress:
 
             job = self._jobs.get(log)
             if job and job.stage == "train":
-                status = read_training_status(RunStates(self._config, self._folder), str(job.run))
-                text = f"{status.planned_updates:,} updates"
-                if status.checkpoint_update:
-                    text = f"at {status.checkpoint_update:,} of {text}"
+                state = RunStates(self._config, self._folder)[str(job.run)]
+                text = f"{state.planned_updates:,} updates"
+                if state.checkpoint_update:
+                    text = f"at {state.checkpoint_update:,} of {text}"
                 self._print_job_line(job, f"{'submitted' if is_submitted else 'begins'}, {text}")
 
     def finish_job(self, log: str) -> None:
