@@ -6,7 +6,8 @@ Settings come in layers (see config.yaml); the working directory is the experime
 import sys
 from pathlib import Path
 
-# The checkout by its real path, since `--snakefile ../../Snakefile` or a link names it otherwise.
+# The checkout by its real path, since `--snakefile ../../Snakefile` or a link names it otherwise. `workflow.basedir` would
+# be the folder of a workflow that imports this one as a module.
 ROOT = Path(str(workflow.current_basedir)).resolve()
 if not (ROOT / "nmt").is_dir():
     raise WorkflowError(

@@ -5,7 +5,7 @@ calls each function in a running Snakemake.
 """
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,15 +82,17 @@ def limit_resource(workflow: Any, resource: str, count: int) -> None:
     workflow.global_resources.setdefault(resource, count)
 
 
-def use_default_partition(workflow: Any, rule_names: Collection[str]) -> None:
+def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
     """Let some rules request the default partition, although the profile assigns a partition with GPUs to them.
 
-    rule_names: the rules whose jobs need no GPU.
+    rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
     """
+    # With an underscore before it, the name of a rule ends in _train whether it is `train` or `prefix_train`.
+    endings = tuple(f"_{name}" for name in rule_names)
     # The profile names no partition for the rule `all`, so this rule has the default partition.
-    default_resources = workflow.get_rule("all").resources
+    default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
     for rule in workflow.rules:
-        if rule.name in rule_names:
+        if f"_{rule.name}".endswith(endings):
             resources = dict(rule.resources)
             for key in PARTITION_RESOURCES:
                 resources.pop(key, None)

@@ -145,6 +145,19 @@ def find_layers(directory: Path, files: Iterable[Path] = (), pairs: Values | Non
     return layers
 
 
+def find_module_layers(directory: Path, settings: Values) -> list[Layer]:
+    """Return the layers of a run for which another workflow imports this one as a module, weakest first.
+
+    They are the defaults, the layers of the experiments that the settings extend, and the settings themselves.
+
+    Args:
+        directory: the folder in which the other workflow runs; paths are relative to it.
+        settings: the `config:` of the module statement, with the keys of an experiment's `config.yaml`.
+    """
+    layer = Layer.create("config of the module", directory.resolve(), settings)
+    return [read_defaults(), *_resolve_extends(layer, directory)]
+
+
 def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:
     """Return the layers of the experiments that a layer extends, then its own.
 

@@ -16,7 +16,7 @@ import yaml
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
-from pipeline.config.layers import find_layers, load_config
+from pipeline.config.layers import find_layers, find_module_layers, load_config
 from pipeline.config.folder import RUN_SETTINGS
 from pipeline.config.runs import MOSES_WITH_RNNENC, run_settings, select_distinct_systems
 from pipeline.config.snapshot import get_published_settings
@@ -54,17 +54,21 @@ def exit_with_errors(problems):
 
 
 def read_config():
-    """Return the settings of config.yaml and the command line.
+    """Return the settings: of a module statement, or of config.yaml and the command line.
 
     A job on a cluster reads these rules again. It uses the settings of the Snakemake that submitted it.
     """
     if IS_SUBMITTED_JOB:
         return read_settings(Config, RUN_SETTINGS)
+    if IS_MODULE:
+        return load_config(find_module_layers(Path.cwd(), config))
     files, pairs = internals.get_config_files(workflow), internals.get_config_pairs(workflow)
     return load_config(find_layers(Path.cwd(), files, pairs))
 
 
 IS_SUBMITTED_JOB = internals.is_submitted_job(workflow)
+# Whether another workflow imports this one.
+IS_MODULE = Path(workflow.main_snakefile).resolve() != ROOT / "Snakefile"
 try:
     CONFIG = read_config()
     if not IS_SUBMITTED_JOB:
@@ -181,6 +185,10 @@ shell.prefix(f'set -euo pipefail; nmt() {{{{ {PYTHONPATH} {PYTHON} -m nmt "$@"; 
 
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 if SUBMITS_JOBS:
+    if IS_MODULE:  # Snakemake does not call its `onstart`, which writes the settings that submitted jobs read
+        exit_with_errors(
+            ["a workflow that imports these rules cannot submit their jobs: run them by themselves"]
+        )
     cluster.put_wrappers_first()
 
 # On this machine as many jobs compute on GPUs at the same time as it has GPUs, each on one of its own; the option

@@ -11,9 +11,10 @@ with job(snakemake):
     results = Path("results")
     files = [Path(file) for file in snakemake.input]
 
-    # 1. remove files of former runs
+    # 1. remove files of former runs; the list of planned files is missing if another workflow imports the rules
     plan_file = Path(snakemake.params.planned_results_file)
-    for file in remove_former_files(results, files, read_json(plan_file)):
+    planned_names = read_json(plan_file) if plan_file.is_file() else []
+    for file in remove_former_files(results, files, planned_names):
         print(f"{file}: removed: only a former run had it")
 
     # 2. write the record

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
 from pipeline.config.experiment import list_corpora
-from pipeline.config.layers import Layer, find_layers, load_config, merge_layers
+from pipeline.config.layers import Layer, find_layers, find_module_layers, load_config, merge_layers
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
 from tests.odd_values import JUNK
@@ -112,6 +113,12 @@ def test_extended_experiments_are_layers(tmp_path, monkeypatch):
     experiment(tmp_path / "first", "sead: 2\n")
     with pytest.raises(UserError, match=r"first/config\.yaml: sead: "):
         load_config(find_layers(third))
+
+
+def test_settings_of_a_module_are_those_of_an_experiment(tmp_path):
+    values = {"extends": str(ROOT / "experiments" / "demo"), "data_from": "other"}
+    folder = experiment(tmp_path / "own", yaml.safe_dump(values))
+    assert load_config(find_module_layers(folder, values)) == load_config(find_layers(folder))
 
 
 def test_command_line_values_are_yaml():
