@@ -32,23 +32,9 @@ def status(folder: Path) -> None:
 @click.command()
 @folder_argument
 @click.option(
-    "--configfile",
-    "files",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Settings file that overrides the folder's settings, as for Snakemake. Repeat it for further files.",
-)
-@click.option(
-    "--config",
-    "pairs",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Key that overrides the settings, as for Snakemake. Repeat it for further keys.",
-)
-@click.option(
     "--profile", help="Profile of Snakemake, such as slurm, with which jobs are submitted to a cluster."
 )
-def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], profile: str | None) -> None:
+def preflight(folder: Path, profile: str | None) -> None:
     """Check whether the experiment in FOLDER has what it needs: disk, GPU, partitions and programs.
 
     \b
@@ -58,19 +44,9 @@ def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], pro
     Without FOLDER, the experiment is in the working directory. The command also estimates the hours of training. Every
     run of Snakemake does the same before its first job. Exit code 2 means that something is missing.
     """
-    from pipeline.config.layers import read_layer
     from pipeline.monitor.preflight import run_preflight
 
-    # Read the files here, since Snakemake's own error would not name a faulty one.
-    for file in files:
-        read_layer(file)
-
     snakemake_options = ["--profile", profile] if profile else ["--cores", "1"]
-    if files:
-        snakemake_options.append("--configfile")
-        snakemake_options += [str(file.absolute()) for file in files]
-    if pairs:
-        snakemake_options += ["--config", *pairs]
     forecast, problems = run_preflight(folder, snakemake_options)
 
     if not forecast and not problems:

@@ -62,7 +62,6 @@ def test_preflight_checks_partitions(tmp_path, monkeypatch):
     programs = slurm_of(tmp_path, "cpu* 12:00:00 64000 (null)", "gpu 2-00:00:00 512000 gpu:h200:8")
     (programs / "scontrol").symlink_to("squeue")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
 
     # the first partition of the profile is for all jobs, the second one for those with a GPU
     profile = tmp_path / "mine"
@@ -76,11 +75,14 @@ def test_preflight_checks_partitions(tmp_path, monkeypatch):
     for language in ("en", "fr"):
         with (tmp_path / f"own.{language}").open("wb") as file:
             file.truncate(5 * 10**9)
-    corpora = "corpora={own: {source: {file: own.en}, target: {file: own.fr}}}"
+    own_text = """
+use: {train: [europarl-v7, own]}
+corpora: {own: {source: {file: own.en}, target: {file: own.fr}}}
+mirrors: [/nowhere]
+"""
+    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + own_text, encoding="utf-8")
 
     command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--profile", str(profile)]
-    for pair in ("use={train: [europarl-v7, own]}", corpora, "mirrors=[/nowhere]"):
-        command += ["--config", pair]
     output = run(command).stdout
     (needed_gb,) = re.findall("disk: needs (.+?) GB", output)
     assert float(needed_gb) > 39
