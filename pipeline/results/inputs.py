@@ -52,8 +52,7 @@ class Inputs:
     """Folder of the scores that a run has computed; None: scores are computed from the translations."""
     comparison_file: Path | None = None
     """The comparison of all systems that a run has computed; None: the comparison is computed when it is needed."""
-    _score_cache: dict[tuple[str, str], Result] = field(default_factory=dict, compare=False)
-    """Scores by system and set."""
+    _scores_by_set: dict[str, Results] = field(default_factory=dict, compare=False)
 
     @cached_property
     def config(self) -> Config:
@@ -108,10 +107,9 @@ class Inputs:
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
-    def plain_text_files(self, set_name: str = "test") -> dict[str, Path]:
-        """Return the translations of a set by each system that has only text: Moses, and rescored n-best lists."""
-        names = select_text_only_systems(self.config, set_name)
-        return {name: self.package.plain_text_translations(set_name, name) for name in names}
+    def system_names(self, set_name: str = "test") -> list[str]:
+        """Return the names of all systems that have translated a set, those that have only text (Moses) last."""
+        return [*self.systems, *select_text_only_systems(self.config, set_name)]
 
     def text_path(self, side: str, set_name: str) -> Path:
         """Return the file of the "source" or "reference" of a set."""
@@ -130,7 +128,7 @@ class Inputs:
         if system in self.systems:
             return list(read_translations(self.package.translations(set_name, system, mode)))
         # the translations of a model say which sentences have no unknown words; a plain text does not
-        texts = list(read_lines(self.plain_text_files(set_name)[system]))
+        texts = list(read_lines(self.package.plain_text_translations(set_name, system)))
         records = []
         for record in self.system_translations(self.runs[0], mode, set_name):
             target = split_words(texts[record.line])
@@ -139,11 +137,12 @@ class Inputs:
 
     # --- scores -------------------------------------------------------------------------------------------------------
 
-    def system_scores(self, system: str, set_name: str = "test") -> Result:
-        """Return the scores of a system's translations of a set."""
-        if (system, set_name) not in self._score_cache:
-            self._score_cache[system, set_name] = self._compute_score(system, set_name)
-        return self._score_cache[system, set_name]
+    def scores(self, set_name: str = "test") -> Results:
+        """Return the scores of all systems on a set, grouped by model."""
+        if set_name not in self._scores_by_set:
+            scores = (self._compute_score(system, set_name) for system in self.system_names(set_name))
+            self._scores_by_set[set_name] = group_by_model(scores)
+        return self._scores_by_set[set_name]
 
     def _compute_score(self, system: str, set_name: str) -> Result:
         """Read the scores of a system from `scores_folder` or, without it, compute them from the translations."""
@@ -155,23 +154,18 @@ class Inputs:
         if system not in self.systems:
             # the translations of a model say which sentences have no unknown words; a plain text does not
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
-            path = self.plain_text_files(set_name)[system]
+            path = self.package.plain_text_translations(set_name, system)
             return {"seed": None, **score_plain_text(system, path, no_unk_path, test_set)}
         run = self.systems[system]
         all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
-    def scores(self, set_name: str = "test") -> Results:
-        """Return the scores of all systems on a set, grouped by model."""
-        systems = [*self.systems, *self.plain_text_files(set_name)]
-        return group_by_model(self.system_scores(system, set_name) for system in systems)
-
     def figure2_scores(self) -> dict[str, Result]:
         """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it has scores."""
-        scores = {name: self.system_scores(name) for name in self.config.artifacts.figure2_models}
-        if MOSES in self.plain_text_files():
-            scores[MOSES] = self.system_scores(MOSES)
-        return scores
+        names = [*self.config.artifacts.figure2_models]
+        if MOSES in self.scores():
+            names.append(MOSES)
+        return {name: self.scores()[name][0] for name in names}
 
     @cached_property
     def comparison(self) -> dict[str, Any]:
@@ -191,7 +185,7 @@ class Inputs:
 
         # the translations of each run, and the references of the same lines, which are equal for all runs
         texts: dict[str, list[list[str]]] = {}
-        for name in [*self.systems, *self.plain_text_files()]:
+        for name in self.system_names():
             model = self.systems[name].model if name in self.systems else name
             records = self.system_translations(name, mode)
             texts.setdefault(model, []).append([detokenize(record.target) for record in records])

@@ -32,7 +32,7 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     Sentence BLEU is sacrebleu's, smoothed (`exp`) and with effective order. Raises a UserError if the results do not
     have a system.
     """
-    known_names = [*inputs.systems, *inputs.plain_text_files()]
+    known_names = inputs.system_names()
     for system in (first_system, second_system):
         if system not in known_names:
             raise UserError(f"{system}: not a system of these results, which have {', '.join(known_names)}")

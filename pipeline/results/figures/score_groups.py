@@ -22,7 +22,7 @@ def plot_score_groups(inputs: Inputs) -> Figure:
     """
     settings = inputs.settings
     first_system = settings.figure2_models[0]
-    lengths = [row["source_length"] for row in inputs.system_scores(first_system)["by_sentence"]]
+    lengths = [row["source_length"] for row in inputs.figure2_scores()[first_system]["by_sentence"]]
     languages = inputs.config.languages
     language = languages.source if settings.rank_of == "source" else languages.target
     vocabulary = Vocabulary.read(inputs.package.vocabulary(language))

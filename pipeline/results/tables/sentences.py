@@ -138,8 +138,7 @@ def _read_targets(
     """Return the tokens of a set's reference and translations, by the labels of the rows and by line."""
     settings = inputs.settings
     targets = {REFERENCE_ROW: dict(enumerate(map(split_words, inputs.read_text("reference", set_name))))}
-    text_only_systems = inputs.plain_text_files(set_name)
-    other_systems = [system for system in text_only_systems if system in paper_table.other_systems]
+    other_systems = [name for name in inputs.system_names(set_name) if name in paper_table.other_systems]
     for system in settings.table3_models + other_systems:
         records = inputs.system_translations(system, mode, set_name)
         targets[settings.label(system)] = {record.line: record.target for record in records}
