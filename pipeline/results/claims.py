@@ -18,12 +18,10 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.paper_claims import (
     AscendingNumbers,
     Claim,
-    HigherScore,
     KeptScore,
     ListsRole,
     ScoreClaim,
     Sentences,
-    WiderGap,
 )
 from pipeline.results.papers import Paper, PerplexityTable, ScoreColumn, ScoreTable, TrainingTable
 from pipeline.results.seeds import Mean, ScoredSentences, get_scored_sentences
@@ -158,16 +156,15 @@ class _Judge:
         places = claim.list_scores()
         sampled_scores = [self.sample_bleu(*place) for place in places]
         scores = [sampled_bleu.bleu for sampled_bleu in sampled_scores]
-        match claim:
-            case HigherScore():
-                text = f"{labels[0]} {scores[0]:.2f}, {labels[1]} {scores[1]:.2f}"
-            case WiderGap():
-                lead, other_lead = scores[0] - scores[1], scores[2] - scores[3]
-                text = f"{labels[0]} leads {labels[1]} by {lead:.2f} and {other_lead:.2f}"
-            case KeptScore():
-                if scores[1] == 0:
-                    raise NotMeasuredError(f"the BLEU of {labels[0]} is 0")
-                text = f"{labels[0]} {scores[0]:.2f} and {scores[1]:.2f}"
+        if isinstance(claim, KeptScore):
+            if scores[1] == 0:
+                raise NotMeasuredError(f"the BLEU of {labels[0]} is 0")
+            text = f"{labels[0]} {scores[0]:.2f} and {scores[1]:.2f}"
+        elif claim.than_column:
+            lead, other_lead = scores[0] - scores[1], scores[2] - scores[3]
+            text = f"{labels[0]} leads {labels[1]} by {lead:.2f} and {other_lead:.2f}"
+        else:
+            text = f"{labels[0]} {scores[0]:.2f}, {labels[1]} {scores[1]:.2f}"
         effect = float(claim.compute_effect(scores))
         advantage = effect
         if isinstance(claim, KeptScore):

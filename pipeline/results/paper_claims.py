@@ -91,39 +91,31 @@ class _Claim(_Entry):
 
 
 class HigherScore(_Claim):
-    """The first system has a higher BLEU than the second."""
+    """The first system has a higher BLEU than the second.
+
+    If there is a `than_column`, the claim is that the lead is greater than on all sentences of that column.
+    """
 
     test: Literal["higher"]
     systems: tuple[Identifier, Identifier]
     column: ColumnPath
     sentences: Sentences = "all"
+    than_column: ColumnPath | None = None
 
     def list_scores(self) -> list[ScorePlace]:
-        """Return the scores that the claim compares."""
-        return [(system, self.column, self.sentences) for system in self.systems]
-
-    def compute_effect(self, scores: Sequence[Any]) -> Any:
-        """Return the first system's lead. `scores` are those of `list_scores`: numbers, or arrays of samples."""
-        return scores[0] - scores[1]
-
-
-class WiderGap(_Claim):
-    """The first system's lead in BLEU over the second is greater on some sentences than on all of `than_column`."""
-
-    test: Literal["gap"]
-    systems: tuple[Identifier, Identifier]
-    column: ColumnPath
-    sentences: Sentences = "all"
-    than_column: ColumnPath
-
-    def list_scores(self) -> list[ScorePlace]:
-        """Return the scores that the claim compares: two on the sentences, then two on all of the other column."""
+        """Return the scores that the claim compares: two, or four if two leads are compared."""
         places: list[ScorePlace] = [(system, self.column, self.sentences) for system in self.systems]
-        return [*places, *((system, self.than_column, "all") for system in self.systems)]
+        if self.than_column:
+            places += [(system, self.than_column, "all") for system in self.systems]
+        return places
 
     def compute_effect(self, scores: Sequence[Any]) -> Any:
-        """Return the difference of the two leads. `scores` are those of `list_scores`."""
-        return (scores[0] - scores[1]) - (scores[2] - scores[3])
+        """Return the first system's lead, or how much greater it is than on `than_column`.
+
+        `scores` are those of `list_scores`: numbers, or arrays of samples.
+        """
+        lead = scores[0] - scores[1]
+        return lead - (scores[2] - scores[3]) if self.than_column else lead
 
 
 class KeptScore(_Claim):
@@ -168,5 +160,5 @@ class AscendingNumbers(_Claim):
         return min(number - previous_number for previous_number, number in pairwise(numbers))
 
 
-ScoreClaim = HigherScore | WiderGap | KeptScore
+ScoreClaim = HigherScore | KeptScore
 Claim = Annotated[ScoreClaim | AscendingNumbers, Field(discriminator="test")]
