@@ -94,13 +94,12 @@ def keep_package(experiment: Path, folder: Path) -> None:
         UserError: `nmt verify` finds a problem in the package, or it was made with code that no commit has.
     """
     results = experiment / "results"
+    verdict = verify_results(results)
+    if verdict.problems:
+        raise UserError(*verdict.problems)
+    if verdict.unknown_code:
+        raise UserError(f"{verdict.unknown_code}; run it again in a clean checkout")
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
-        (Path(scratch) / "text").mkdir()
-        verdict = verify_results(results, Path(scratch) / "text")
-        if verdict.problems:
-            raise UserError(*verdict.problems)
-        if verdict.unknown_code:
-            raise UserError(f"{verdict.unknown_code}; run it again in a clean checkout")
         # built outside of the checkout, since new files in the checkout would be recorded as changes of its commit
         built_package = Path(scratch) / "package"
         build_package(results, experiment / "data" / "archives", built_package)

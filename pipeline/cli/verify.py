@@ -1,7 +1,6 @@
 """The subcommands `nmt verify` and `nmt agree`, which check published results and compare them."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import click
@@ -41,8 +40,7 @@ def verify(results: Path, archives: Path | None, output: Path | None, models: Pa
     """
     from pipeline.results.verify import verify_results
 
-    with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = verify_results(results, Path(scratch), archives, output, models)
+    verdict = verify_results(results, archives, output, models)
     for note in verdict.notes:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:
@@ -53,8 +51,8 @@ def verify(results: Path, archives: Path | None, output: Path | None, models: Pa
 
 
 @click.command(short_help="Compare two folders of results: claims, scores, weights.")
-@click.argument("mine", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("theirs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("mine", type=EXISTING_FOLDER)
+@click.argument("theirs", type=EXISTING_FOLDER)
 def agree(mine: Path, theirs: Path) -> None:
     """Compare the results in MINE with those in THEIRS, claim by claim and number by number.
 

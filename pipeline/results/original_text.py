@@ -6,7 +6,6 @@ from pathlib import Path, PurePosixPath
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
-from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines
 from pipeline.config.job_settings import get_preparation_settings
 from pipeline.config.layers import find_layers, load_config
@@ -31,24 +30,18 @@ def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Pa
     Args:
         inputs: the package.
         set_name: `test` or `dev`.
-        folder: the folder in which they are made.
+        folder: the folder in which they are made, which is empty.
         archives: the folder of the downloaded archives, if there is one.
 
     Raises:
         UserError: the text cannot be recreated.
         MissingArchiveError: an archive of the text is not in `archives`.
     """
-    config = inputs.config
-    corpora = config.use.test[:1] if set_name == "test" else config.use.dev
-    corpus_folders = [folder / corpus for corpus in corpora]
+    use = inputs.config.use
+    corpus_folders = [folder / corpus for corpus in (use.test if set_name == "test" else use.dev)]
     for corpus_folder in corpus_folders:
-        if not corpus_folder.is_dir():
-            # renamed when it is complete, since a second call must not find what a failed one has left
-            with temporary_folder(folder, "corpus-") as work_folder:
-                new_folder = work_folder / corpus_folder.name
-                new_folder.mkdir()
-                _make_corpus(config, new_folder, archives)
-                new_folder.rename(corpus_folder)
+        corpus_folder.mkdir()
+        _make_corpus(inputs.config, corpus_folder, archives)
     return corpus_folders
 
 

@@ -12,6 +12,7 @@ from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from nmt.environment import REPOSITORY
@@ -47,15 +48,13 @@ class Verdict:
     """The result of a verification, which its steps fill.
 
     problems: one line each. notes: lines about facts that are not problems. conclusion: a line about what was checked.
-    unknown_code: a line about results of code that no commit has, or "". inputs: the package; None if it has a link or
-    is too large.
+    unknown_code: a line about results of code that no commit has, or "".
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     conclusion: str = ""
     unknown_code: str = ""
-    inputs: Inputs | None = None
 
     @contextmanager
     def errors_as_problem(self, problem: str) -> Iterator[None]:
@@ -68,17 +67,12 @@ class Verdict:
 
 
 def verify_results(
-    results: Path,
-    scratch: Path,
-    archives: Path | None = None,
-    output: Path | None = None,
-    models: Path | None = None,
+    results: Path, archives: Path | None = None, output: Path | None = None, models: Path | None = None
 ) -> Verdict:
     """Check the checksums, the settings, the tables and the test text of a results folder.
 
     Args:
         results: the folder.
-        scratch: an empty folder for the recreated test text.
         archives: the folder of the downloaded archives, from which the test text is recreated; None: only text
             that the project's grammar generates is recreated.
         output: the folder for recomputed tables and figures; None: they are not written.
@@ -103,21 +97,21 @@ def verify_results(
     # 2. settings, tables, text, trainings and translations, if all files of the package may be read
     verdict.problems += unreadable_files
     if not unreadable_files:
-        verdict.inputs = Inputs(ReplicationPackage(results))
+        inputs = Inputs(ReplicationPackage(results))
         with verdict.errors_as_problem("nothing can be recomputed"):
-            _check_package(verdict.inputs, files, scratch, archives, verdict)
+            _check_package(inputs, files, archives, verdict)
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
-            verdict.problems += find_inconsistent_runs(verdict.inputs)
+            verdict.problems += find_inconsistent_runs(inputs)
         if not verdict.problems:  # otherwise the record would differ, too, for the same reasons
             with verdict.errors_as_problem("the record cannot be recomputed"):
                 recorded_files = [results / name for name in checksums]
-                verdict.problems += find_false_entries(verdict.inputs, crate, recorded_files)
+                verdict.problems += find_false_entries(inputs, crate, recorded_files)
         if models:
             with verdict.errors_as_problem(f"{models}: no translation can be repeated"):
-                _check_models(verdict.inputs, models, scratch, archives, verdict)
+                _check_models(inputs, models, archives, verdict)
         if output:
             with verdict.errors_as_problem(f"{output}: tables and figures cannot be written"):
-                write_tables_and_figures(verdict.inputs, output)
+                write_tables_and_figures(inputs, output)
 
     # 3. notes: files without a checksum, unknown code, and different versions of code and packages
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
@@ -165,12 +159,10 @@ def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
 # --- what follows from the package ------------------------------------------------------------------------------------
 
 
-def _check_package(
-    inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, verdict: Verdict
-) -> None:
+def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdict: Verdict) -> None:
     """Check settings, tables and text of a package, and add to the conclusion what was recomputed.
 
-    files: names of the plain files in the folder of results. scratch, archives: see `verify_results`.
+    files: names of the plain files in the folder of results. archives: see `verify_results`.
     """
     config, package = inputs.config, inputs.package
     verdict.notes += compare_with_experiments(config, package.folder)
@@ -182,9 +174,12 @@ def _check_package(
     table_files = _compare_tables(inputs, files, verdict)
     remade_sets = []
     for set_name in inputs.sets:
-        with verdict.errors_as_problem(f"the {set_name} text cannot be recreated"):
+        with (
+            verdict.errors_as_problem(f"the {set_name} text cannot be recreated"),
+            TemporaryDirectory(prefix="nmt-verify-") as folder,
+        ):
             try:
-                corpus_folders = make_original_text(inputs, set_name, scratch, archives)
+                corpus_folders = make_original_text(inputs, set_name, Path(folder), archives)
             except MissingArchiveError as error:
                 verdict.notes.append(f"the {set_name} text is not recreated: {error}")
             else:
@@ -209,9 +204,7 @@ def _check_package(
         verdict.conclusion += f"; recreated {' and '.join(remade_sets)} text is identical"
 
 
-def _check_models(
-    inputs: Inputs, models: Path, scratch: Path, archives: Path | None, verdict: Verdict
-) -> None:
+def _check_models(inputs: Inputs, models: Path, archives: Path | None, verdict: Verdict) -> None:
     """Translate sentences with the given models, compute the models' development NLL, and compare with the package."""
     # imported here, since it takes seconds to import PyTorch
     from pipeline.results import retranslation
@@ -230,14 +223,15 @@ def _check_models(
 
     if inputs.config.pretrained.models:
         return  # the package does not contain the development text of pretrained models
-    try:
-        dev_text = retranslation.binarize_dev_text(inputs, scratch, archives)
-    except MissingArchiveError as error:
-        verdict.notes.append(f"the development NLL is not recomputed: {error}")
-        return
-    for system in systems:
-        if system.name in inputs.runs:
-            verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
+    with TemporaryDirectory(prefix="nmt-verify-") as folder:
+        try:
+            dev_text = retranslation.binarize_dev_text(inputs, Path(folder), archives)
+        except MissingArchiveError as error:
+            verdict.notes.append(f"the development NLL is not recomputed: {error}")
+            return
+        for system in systems:
+            if system.name in inputs.runs:
+                verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
     verdict.conclusion += ", and recomputed their development NLL"
 
 

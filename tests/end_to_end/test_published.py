@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ from nmt.io.text_files import read_lines
 from pipeline.results.inputs import open_package
 from pipeline.results.retranslation import find_other_models
 from pipeline.results.ro_crate import write_crate
-from pipeline.results.verify import Verdict, verify_results
+from pipeline.results.verify import verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
@@ -45,14 +44,8 @@ def results(finished: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def verify(results: Path, archives: Path | None = None, models: Path | None = None) -> Verdict:
-    """What `nmt verify` finds."""
-    with tempfile.TemporaryDirectory() as scratch:
-        return verify_results(results, Path(scratch), archives, models=models)
-
-
 def find_problems(results: Path, models: Path | None = None) -> list[str]:
-    found = verify(results, models=models).problems
+    found = verify_results(results, models=models).problems
     assert found
     return found
 
@@ -90,7 +83,7 @@ def renew_record(results: Path) -> None:
 
 
 def test_untouched_results(results: Path) -> None:
-    found = verify(results)
+    found = verify_results(results)
     assert not found.problems
     made = re.search(r"(\d+) recomputed files of tables are identical; recreated test text", found.conclusion)
     assert made and int(made[1]) >= len(TABLES)
@@ -147,7 +140,7 @@ def test_altered_table_without_setting_is_found(results: Path) -> None:
     with edit_json(results / "config.json") as settings:
         settings["artifacts"]["ablations"] = {}
     renew_record(results)
-    found = verify(results)
+    found = verify_results(results)
     for form in ("csv", "md", "tex"):
         says = f"{results / 'ablations'}.{form}: does not follow"
         assert any(line.startswith(says) for line in found.problems), found.problems
@@ -214,12 +207,12 @@ def test_other_text_and_fewer_sentences_are_found(results: Path) -> None:
 
 def test_translations_without_setting_are_noted(results: Path) -> None:
     shutil.copytree(results / "translations" / "test", results / "translations" / "dev")
-    found = verify(results)
+    found = verify_results(results)
     assert not found.problems and any("translations/dev/" in note for note in found.notes)
 
 
 def test_models_translate_again(results: Path, finished: Path) -> None:
-    found = verify(results, models=finished / "models")
+    found = verify_results(results, models=finished / "models")
     assert not found.problems
     assert "of 6 of 6 systems, and recomputed their development NLL" in found.conclusion
 
@@ -248,7 +241,7 @@ def test_forged_translations_and_trainings_are_found_by_models(results: Path, fi
 def test_other_models_are_found(results: Path, finished: Path, tmp_path: Path) -> None:
     for run, other_run in (("rnnencdec-50", "rnnencdec-50"), ("rnnsearch-50", "rnnsearch-50.seed-8")):
         shutil.copytree(finished / "models" / other_run, tmp_path / "models" / run)
-    found = verify(results, models=tmp_path / "models")
+    found = verify_results(results, models=tmp_path / "models")
     weights = tmp_path / "models/rnnsearch-50/model.safetensors"
     assert found.problems[0].startswith(f"{weights}: its checksum differs from ")
     assert not any("rnnencdec" in line for line in found.problems)
@@ -291,7 +284,7 @@ def test_foreign_settings_read_and_run_nothing(results: Path, tmp_path: Path) ->
         values["archives"]["wmt14-test"] = values["archives"]["other"] = archive
     renew_record(results)
     before = sorted(tmp_path.iterdir())
-    found = verify(results, archives=tmp_path)
+    found = verify_results(results, archives=tmp_path)
     assert not any("do not tell" in line for line in (*found.problems, *found.notes))
     assert sorted(tmp_path.iterdir()) == before and not trace.exists()
     # the label is another; pretrained models have no training text, so no tables of it
@@ -314,7 +307,7 @@ def test_links_and_pipes_are_not_opened(results: Path) -> None:
     summary = results / "runs" / "rnnsearch-50" / "summary.json"
     summary.unlink()
     os.mkfifo(summary)
-    found = verify(results)
+    found = verify_results(results)
     missing, link, pipe = found.problems
     assert f"{summary}: missing, but in the record" in missing
     assert f"{results}/notes: a link" in link and f"{summary}: a link or special file" in pipe
@@ -363,7 +356,7 @@ def test_fine_tuning(copy: Path, tmp_path: Path) -> None:
     folders = [model, own / "models" / "rnnsearch-50", own / "models" / "rnnsearch-50-tuned"]
     base, before, after = (sha256(folder / "model.safetensors") for folder in folders)
     assert base == before != after
-    assert not verify(own / "results").problems
+    assert not verify_results(own / "results").problems
     assert "0/0" in nmt("status", own).stdout
     dev_nlls = pd.read_csv(own / "results" / "table2.csv", index_col="id")["dev_nll"]
     assert dev_nlls["rnnsearch-50-tuned"] < dev_nlls["rnnsearch-50"]

@@ -113,12 +113,12 @@ def test_former_files_are_removed_in_the_folder_alone(results, tmp_path):
     assert (outside / "thesis.txt").is_file() and (results / "notes.txt").is_file()
 
 
-def test_compressed_bomb_is_not_read(results: Path, tmp_path: Path) -> None:
+def test_compressed_bomb_is_not_read(results: Path) -> None:
     text = ReplicationPackage(results).text("test", "en")
     text.parent.mkdir(parents=True)
     text.write_bytes(gzip.compress(b"a\n" * (MAX_LINES + 1)))
     write_crate(results, list_files(results), results)
-    (line,) = verify_results(results, tmp_path / "scratch").problems
+    (line,) = verify_results(results).problems
     assert line.startswith(f"{text}: the package has more than 1,000,000 lines")
 
 
@@ -158,7 +158,7 @@ def test_any_file_is_verdict_or_error(recorded_results: Path, data: st.DataObjec
             compare_text=lambda *_: [],
             find_contradictions=lambda _: [],
         ):
-            found = verify_results(recorded_results, recorded_results.parent / "scratch")
+            found = verify_results(recorded_results)
     except UserError as error:
         assert "\n" not in str(error)
     else:
