@@ -81,12 +81,11 @@ def _check_gpu() -> None:
         ) from None
 
 
-def find_out_of_memory_error(error: BaseException, work: str) -> PermanentError | None:
+def find_out_of_memory_error(error: BaseException) -> PermanentError | None:
     """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
     If the memory becomes full while a CUDA graph is captured, the end of the capture raises another error, which hides
-    the first one. So the earlier errors (`__context__`) are examined, too. `work` is what needed the memory, for the
-    message.
+    the first one. So the earlier errors (`__context__`) are examined, too.
     """
     is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
         message in str(error) for message in OUT_OF_MEMORY_MESSAGES
@@ -95,12 +94,12 @@ def find_out_of_memory_error(error: BaseException, work: str) -> PermanentError 
         # PyTorch's message goes on with "Of the allocated memory 1.2 GiB is allocated by PyTorch, and ..."
         reason = _first_line(error).partition(" Of the allocated")[0]
         return PermanentError(
-            f"{work}: out of memory: {reason}; lower the batch size, or training.cuda_graph_max_words of a training on "
+            f"out of memory: {reason}; lower the batch size, or training.cuda_graph_max_words of a training on "
             f"a GPU, or use a device with more (docs/gpu.md#memory)"
         )
     previous_error = error.__context__
     if isinstance(previous_error, RuntimeError):
-        return find_out_of_memory_error(previous_error, work)
+        return find_out_of_memory_error(previous_error)
     return None
 
 

@@ -190,13 +190,6 @@ def main() -> None:
         exit_with_error(message)
 
 
-def running_command() -> str:
-    """Return the command that this process runs: `nmt` and the words of the subcommand, without its options."""
-    is_grouped = len(sys.argv) > 1 and sys.argv[1] in GROUPS
-    word_count = 2 if is_grouped else 1
-    return " ".join(["nmt", *sys.argv[1 : 1 + word_count]])
-
-
 def describe_error(error: Exception) -> str | None:
     """Return the message for an error of the input or of the system, or None for a fault of the program."""
     match error:
@@ -205,22 +198,21 @@ def describe_error(error: Exception) -> str | None:
         case OSError():
             return str(convert_os_error(error))
         case MemoryError():
-            return f"{running_command()}: out of memory; use smaller batches, or a machine with more"
+            return "out of memory; use smaller batches, or a machine with more"
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
-            hint = "install nmt-repro with its extra `workflow`"
-            return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"
+            return f"{error.name}: not installed; install nmt-repro with its extra `workflow`"
         case ImportError() if ".so" in str(error):
             # NumPy's message is a page of advice. Its last line is the system's message.
-            return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
+            return f"a library cannot be loaded: {str(error).splitlines()[-1]}"
         # PyTorch raises a RuntimeError if a GPU is out of memory. If PyTorch is not loaded, this is another error, and
         # loading PyTorch would take a second.
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
 
-            memory_error = find_out_of_memory_error(error, running_command())
+            memory_error = find_out_of_memory_error(error)
             return str(memory_error) if memory_error else None
         case UnicodeError() | json.JSONDecodeError():
-            return f"{running_command()}: {error}"
+            return str(error)
     return None
 
 

@@ -72,7 +72,7 @@ def test_little_gpu_memory_is_not_taken_for_wrong_weights(folder, monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
     monkeypatch.setattr(torch.Tensor, "to", fail)
-    assert "translate: out of memory: " in said("translate", "--model", folder, folder / "text.en")
+    assert said("translate", "--model", folder, folder / "text.en").startswith("out of memory: ")
 
 
 @pytest.mark.parametrize(

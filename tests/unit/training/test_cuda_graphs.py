@@ -119,7 +119,7 @@ def test_too_little_memory_is_found_at_start(text, tmp_path, monkeypatch):
     monkeypatch.setattr(trainer.updater, "_compute_gradients", run_out_of_memory)
     with pytest.raises(RuntimeError) as error:
         trainer.run()
-    assert find_out_of_memory_error(error.value, "training") is not None
+    assert find_out_of_memory_error(error.value) is not None
     assert trainer.counters.update == 0
 
 
