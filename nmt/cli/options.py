@@ -32,24 +32,16 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 EXISTING = click.Path(exists=True, path_type=Path)
 
 
-class ExistingFolder(click.Path):
-    """A folder. If there is none, the error suggests the folder beside it that is named most similarly."""
+def parse_existing_folder(value: str) -> Path:
+    """Return the path of a folder: the `type` of an option or an argument.
 
-    name = "folder"
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Return the path of the folder."""
-        folder = Path(str(super().convert(value, param, ctx)))
-        if not folder.is_dir():
-            suggestion = suggest_name(folder.name, [path.name for path in folder.parent.glob("*/")])
-            raise UserError(f"{folder}: no such folder{suggestion}")
-        return folder
-
-
-EXISTING_FOLDER = ExistingFolder()
+    If there is no such folder, the error suggests the folder beside it with the most similar name.
+    """
+    folder = Path(value)
+    if not folder.is_dir():
+        suggestion = suggest_name(folder.name, [path.name for path in folder.parent.glob("*/")])
+        raise UserError(f"{folder}: no such folder{suggestion}")
+    return folder
 
 
 class SectionedCommand(click.Command):

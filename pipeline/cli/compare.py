@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import EXISTING_FOLDER
+from nmt.cli.options import parse_existing_folder
 
 
 @click.command(short_help="Show two systems' translations side by side, greatest difference first.")
-@click.argument("results", type=EXISTING_FOLDER)
+@click.argument("results", type=parse_existing_folder)
 @click.argument("first_system")
 @click.argument("second_system")
 @click.option(

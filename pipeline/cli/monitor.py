@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import EXISTING_FOLDER
+from nmt.cli.options import parse_existing_folder
 from nmt.errors import UserError
 
-folder_argument = click.argument("folder", type=EXISTING_FOLDER, default=".")
+folder_argument = click.argument("folder", type=parse_existing_folder, default=".")
 
 
 @click.command()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import EXISTING_FOLDER, FOLDER
+from nmt.cli.options import FOLDER, parse_existing_folder
 from nmt.errors import printable
 
 
 @click.command()
-@click.argument("results", type=EXISTING_FOLDER)
+@click.argument("results", type=parse_existing_folder)
 @click.option(
     "--archives", type=FOLDER, metavar="FOLDER", help="Folder of the downloaded archive with the test text."
 )
@@ -22,7 +22,7 @@ from nmt.errors import printable
 )
 @click.option(
     "--models",
-    type=EXISTING_FOLDER,
+    type=parse_existing_folder,
     metavar="FOLDER",
     help="Also repeat 50 translations of each file with the models in this folder (such as FOLDER/rnnsearch-50), and "
     "recompute their development NLL.",
