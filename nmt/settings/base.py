@@ -207,16 +207,15 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value of a settings file as a short text of one line."""
+    """Return a value of a settings file as a short text."""
     return "null" if value is None else shorten(repr(value))
 
 
 def shorten(text: str, max_length: int = SHOWN_CHARACTERS) -> str:
-    """Return text in one line without control characters. If it is longer than `max_length`, its middle is left out."""
-    if len(text) > max_length:
-        text = f"{text[: max_length // 2]}...{text[-max_length // 4 :]}"
-    # `repr` returns the escape of a character in quotes, which are cut off: "'\\n'" -> "\\n"
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    """Return a text or, if it is longer than `max_length`, its beginning and its end."""
+    if len(text) <= max_length:
+        return text
+    return f"{text[: max_length // 2]}...{text[-max_length // 4 :]}"
 
 
 def suggest_name(name: str, known_names: Collection[str]) -> str:
