@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, os_errors_as_user_error
 from nmt.settings.base import validate_settings
-from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
+from nmt.settings.decoding import ComputeOptions, PythonOptions, TranslateOptions
 from nmt.store.model_folder import read_text_settings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Model:
 
     def __init__(self, folders: Sequence[Path], compute: ComputeOptions) -> None:
         """Use `nmt.load`."""
-        self.text_settings, self.compute = read_common_text_settings(folders), compute
+        self.text_settings, self.compute = read_text_settings(folders[0]), compute
         # PyTorch is imported after the settings were checked, since the import takes seconds.
         from nmt.store import trained_model
 
@@ -210,16 +210,3 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
     compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
         return Model(folders, compute)
-
-
-def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:
-    """Return the text settings of the first model. Raise a UserError if another model has other languages or tokens."""
-    common_settings = read_text_settings(folders[0])
-    for folder in folders[1:]:
-        # The default settings of decoding may differ. They are left out of the comparison.
-        settings = read_text_settings(folder)
-        if settings.model_copy(update={"decoding": common_settings.decoding}) != common_settings:
-            raise UserError(
-                f"{folder}: its languages or tokenization differ from {folders[0]}; see text.json in both"
-            )
-    return common_settings

@@ -77,18 +77,17 @@ def _encode_lines(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines of a file, and their sentence vectors, a row for each line."""
-    from nmt.api import read_common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.translator import choose_text_codecs
     from nmt.decoding.vectors_and_trees import encode_sentences
     from nmt.io.text_files import open_lines
-    from nmt.store.model_folder import TEXT_SETTINGS
+    from nmt.store.model_folder import TEXT_SETTINGS, read_text_settings
 
     # 1. take tokenizer, threads and device from text.json. If the lines are tokenized, this file may be missing, since
     # the workflow writes it only after it has called this command.
     codec: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT_SETTINGS).is_file():
-        text_settings = read_common_text_settings([model_path])
+        text_settings = read_text_settings(model_path)
         codec, _ = choose_text_codecs(text_settings, tokenized)
         decoding = text_settings.decoding_settings(compute, TranslateOptions())
         compute = ComputeOptions(
@@ -154,11 +153,12 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     and a new node that merges both (orange), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
-    from nmt.api import Model, read_common_text_settings
+    from nmt.api import Model
+    from nmt.store.model_folder import read_text_settings
 
     # The number of threads changes the last digits. With the number in the settings, the picture of an experiment is
     # the same on all machines.
-    threads = read_common_text_settings([model_path]).decoding.threads
+    threads = read_text_settings(model_path).decoding.threads
     model = Model([model_path], ComputeOptions(threads=threads))
 
     # These modules are slow to import, so errors of the settings come first.
