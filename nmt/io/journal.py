@@ -27,28 +27,22 @@ class Journal:
     def __init__(self, output: Path, inputs_digest: str) -> None:
         """Open the journal of a job with this output, whose inputs have this checksum."""
         self.path = output.parent / f".{output.name}.unfinished"
-        self.results: dict[int, Any] = {}
-
-        # keep the results that an earlier process of the same job has written
         header = json.dumps(inputs_digest).encode() + b"\n"
+
+        # keep the complete lines that an earlier process of the same job has written
         self._file = open_exclusively(self.path)
-        complete_bytes = self._read(header)
-        self._file.truncate(complete_bytes)
-        if complete_bytes == 0:
+        self._file.seek(0)
+        lines = self._file.readlines()
+        if lines[:1] != [header]:
+            lines = []  # a different job
+        elif not lines[-1].endswith(b"\n"):
+            lines.pop()  # a killed process has not completed it
+        self._file.truncate(sum(map(len, lines)))
+        if not lines:
             self._write(header)
 
-    def _read(self, header: bytes) -> int:
-        """Read the results in the file. Return the number of bytes of its complete lines, or 0 for a different job."""
-        self._file.seek(0)
-        if self._file.readline() != header:
-            return 0
-        complete_bytes = len(header)
-        for line in self._file:
-            if line.endswith(b"\n"):  # otherwise, a killed process has not completed it
-                number, result = json.loads(line)
-                self.results[number] = result
-                complete_bytes += len(line)
-        return complete_bytes
+        # each line is a number and a result
+        self.results: dict[int, Any] = dict(map(json.loads, lines[1:]))
 
     def add(self, number: int, result: Any) -> None:
         """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it."""
