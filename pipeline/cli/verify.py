@@ -51,8 +51,8 @@ def verify(results: Path, archives: Path | None, output: Path | None, models: Pa
 
 
 @click.command(short_help="Compare two folders of results: claims, scores, weights.")
-@click.argument("mine", type=EXISTING_FOLDER)
-@click.argument("theirs", type=EXISTING_FOLDER)
+@click.argument("mine", type=parse_existing_folder)
+@click.argument("theirs", type=parse_existing_folder)
 def agree(mine: Path, theirs: Path) -> None:
     """Compare the results in MINE with those in THEIRS, claim by claim and number by number.
 
