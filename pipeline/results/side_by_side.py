@@ -1,6 +1,7 @@
 """Two systems' translations of the test set side by side, the sentences with the greatest difference in BLEU first."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
@@ -8,7 +9,6 @@ from nmt.errors import UserError, printable
 from nmt.evaluation.bleu import count_matches
 from nmt.io.messages import set_color, wrap_text
 from pipeline.results.inputs import Inputs
-from pipeline.results.tables.writer import find_unmatched_words
 
 
 class ComparedSentence(NamedTuple):
@@ -88,11 +88,12 @@ def format_side_by_side(
 
 
 def _color_unmatched_words(text: str, reference: str, stream: TextIO) -> str:
-    """Return a text with its unmatched words (`find_unmatched_words`) in red."""
-    words = find_unmatched_words(text, reference)
+    """Return a text with those words in red that the reference has less often, or not at all."""
+    remaining_counts = Counter(reference.split())
 
     def color_word(match: re.Match[str]) -> str:
-        word, is_unmatched = next(words)  # there is a match for each word
-        return set_color("red", word, stream) if is_unmatched else word
+        word = match[0]
+        remaining_counts[word] -= 1
+        return word if remaining_counts[word] >= 0 else set_color("red", word, stream)
 
     return re.sub(r"\S+", color_word, text)

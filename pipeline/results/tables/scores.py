@@ -19,7 +19,7 @@ from pipeline.results.tables.notes import (
     unfinished_note,
     variance_note,
 )
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame, mark_highest
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 
 
 class Cell(NamedTuple):
@@ -101,11 +101,8 @@ def make_score_table(paper_table: ScoreTable, paper_name: str, inputs: Inputs) -
         group_starts = _find_group_starts(rows)
 
     data = make_frame([_make_csv_record(row, paper_table) for row in rows])
-    tokenizer = find_tokenizer(inputs)
-    display = _make_display(paper_table, rows, tokenizer)
-    bleu_headers = [column.header for column in paper_table.columns.values()]
-    best_cells = mark_highest(display, [*bleu_headers, tokenizer, "chrF"])
-    return Table(data, display, group_starts=group_starts, notes=notes, html_cells=best_cells)
+    display = _make_display(paper_table, rows, find_tokenizer(inputs))
+    return Table(data, display, group_starts=group_starts, notes=notes)
 
 
 def _select_scores(paper_table: ScoreTable, inputs: Inputs) -> Results:

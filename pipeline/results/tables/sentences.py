@@ -13,7 +13,7 @@ from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
-from pipeline.results.tables.writer import Table, make_frame, mark_unmatched_words
+from pipeline.results.tables.writer import Table, make_frame
 
 SOURCE_ROW, REFERENCE_ROW = "Source", "Reference"
 """The names of the first two rows of each sentence."""
@@ -66,7 +66,6 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
 
     # 2. a row for each text of a sentence
     records: list[Result] = []
-    html_cells = {}
     group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
@@ -80,8 +79,6 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
             if line in target_lines:
                 texts[label] = detokenize_target(target_lines[line])
         for label, text in texts.items():
-            if label not in (SOURCE_ROW, REFERENCE_ROW):
-                html_cells[len(records), 1] = mark_unmatched_words(text, texts[REFERENCE_ROW])
             row = {"set": sentence_set, "line": line, "words": len(source), "sentence": label, "text": text}
             records.append(row)
 
@@ -101,7 +98,6 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
         text_columns=["Sentence", "Text"],
         group_starts=group_starts[1:],
         notes=[note],
-        html_cells=html_cells,
     )
 
 

@@ -4,13 +4,11 @@ import html
 import math
 import re
 import textwrap
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 from markdown_it import MarkdownIt
-from markupsafe import Markup, escape
 
 from pipeline.results.seeds import Result
 from pipeline.results.tables.latex import make_tabular
@@ -34,8 +32,6 @@ class Table:
     """Rows that begin a group, with a horizontal line above them."""
     notes: Sequence[str] = ()
     """Paragraphs below the table."""
-    html_cells: Mapping[tuple[int, int], Markup] = field(default_factory=dict)
-    """HTML of the cells of `display` that have marks on the page of the run, by (row, column)."""
 
 
 def format_number(value: float | None, decimals: int) -> str:
@@ -53,38 +49,6 @@ def choose_decimals(value: float | None, decimals: int) -> int:
     if not value:
         return decimals
     return max(decimals, 1 - math.floor(math.log10(abs(value))))
-
-
-def mark_highest(cells: pd.DataFrame, headers: Collection[str]) -> dict[tuple[int, int], Markup]:
-    """Return the cells with the highest number of each column in `headers`, in bold, by (row, column)."""
-    marked_cells = {}
-    for column, header in enumerate(cells.columns):
-        if header not in headers:
-            continue
-        texts = cells.iloc[:, column]
-        number_texts = texts.str.extract(r"^(\d+(?:\.\d+)?)", expand=False)  # "28.45 ± 0.30" counts as 28.45
-        numbers = number_texts.astype(float)
-        if numbers.count() > 1:
-            for row in numbers.index[numbers == numbers.max()]:
-                marked_cells[row, column] = Markup("<b>{}</b>").format(texts[row])
-    return marked_cells
-
-
-def find_unmatched_words(text: str, reference: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word of a text, and whether it is unmatched: the reference has it less often, or not at all."""
-    remaining_counts = Counter(reference.split())
-    for word in text.split():
-        yield word, remaining_counts[word] <= 0
-        remaining_counts[word] -= 1
-
-
-def mark_unmatched_words(text: str, reference: str) -> Markup:
-    """Return a text as HTML in which the unmatched words (`find_unmatched_words`) are marked."""
-    mark = Markup('<span class="other">{}</span>')
-    words = []
-    for word, is_unmatched in find_unmatched_words(text, reference):
-        words.append(mark.format(word) if is_unmatched else escape(word))
-    return Markup(" ").join(words)
 
 
 def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) -> pd.DataFrame:
