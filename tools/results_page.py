@@ -191,7 +191,8 @@ def make_claims_overview(paper: Paper) -> str:
                 cell = f"{row['verdict']} ({format_effect(claim, float(row['effect']))})"
             cells.append(cell)
         columns[folder.name] = cells
-    return make_pipe_table(pd.DataFrame(columns), list(columns))
+    cells_by_claim = list(zip(*columns.values(), strict=True))
+    return make_pipe_table(list(columns), cells_by_claim, text_columns=columns)
 
 
 def insert_scores(readme: str) -> str:

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import pandas as pd
-
 from nmt.errors import UserError
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL, SampledBleu, compute_interval
 from pipeline.results.claims import NOT_MEASURED, UNDECIDED, decide_claims
@@ -54,7 +52,7 @@ def compare_packages(my_inputs: Inputs, their_inputs: Inputs) -> list[Comparison
 def format_comparisons(comparisons: Sequence[Comparison]) -> str:
     """Return the table, and a line that counts the rows by their agreement: "12 equal bits, 3 different"."""
     headers = ["Claim or cell", "Mine", "Theirs", "Agreement"]
-    table = make_pipe_table(pd.DataFrame(comparisons, columns=headers), headers)
+    table = make_pipe_table(headers, comparisons, text_columns=headers)
     counts = Counter(row.agreement for row in comparisons)
     summary = ", ".join(f"{count} {agreement}" for agreement, count in counts.items())
     return f"{table}\n\n{summary}"

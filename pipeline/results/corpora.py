@@ -10,7 +10,7 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json
 from nmt.settings.text import Languages
 from pipeline.preparation import SIDES, read_word_counts
-from pipeline.results.tables.writer import Table, make_frame
+from pipeline.results.tables.table import Table
 
 Counts = dict[str, Any]
 """Counts of a corpus or of one of its stages, as in corpora.json of a package."""
@@ -135,45 +135,44 @@ def build_corpora_table(
         reported_words: the paper's numbers of target words; empty if the table does not show them.
     """
     # the table for programs
-    rows = []
+    records = []
     for corpus in append_total(corpora):
-        rows += [_make_row(corpus, stage, reported_words) for stage in corpus["stages"]]
+        records += [_make_record(corpus, stage, reported_words) for stage in corpus["stages"]]
 
     # the columns for readers with their headers: {"source_words": "Words, en", ...}
     source, target = languages.source, languages.target
     headers = {"part": "Part", "corpus": "Corpus", "stage": "Stage", "pairs": "Pairs"}
     headers |= {"source_words": f"Words, {source}", "target_words": f"Words, {target}"}
     headers |= {"source_unknown": f"Unknown, {source}", "target_unknown": f"Unknown, {target}"}
-    if any(row["reported"] for row in rows):
+    if any(record["reported"] for record in records):
         headers["reported"] = f"Words, {target}, reported"
-    cells = []
-    for row in rows:
-        cells.append({key: _format_cell(row[key]) for key in headers})
+    rows = []
+    for record in records:
+        rows.append([_format_cell(record[key]) for key in headers])
 
     # a note for each corpus that lost pairs
     notes = [_NOTE]
     for corpus in corpora:
         if any(corpus["removed"].values()) or any(corpus["overlap"].values()):
             notes.append(_describe_losses(corpus))
-    display = make_frame(cells, list(headers)).set_axis(list(headers.values()), axis=1)
-    return Table(make_frame(rows), display, text_columns=("Part", "Corpus", "Stage"), notes=notes)
+    return Table(records, list(headers.values()), rows, text_columns=["Part", "Corpus", "Stage"], notes=notes)
 
 
-def _make_row(corpus: Counts, stage: Counts, reported_words: ReportedWords) -> Counts:
-    """Return the row of a corpus at a stage, with its columns in order."""
+def _make_record(corpus: Counts, stage: Counts, reported_words: ReportedWords) -> Counts:
+    """Return the record of a corpus at a stage, with its columns in order."""
     name = stage["name"]
-    row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
-    row["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"
-    row["pairs"] = stage["pairs"]
-    row |= {f"{side}_words": stage[side]["words"] for side in SIDES}
+    record = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
+    record["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"
+    record["pairs"] = stage["pairs"]
+    record |= {f"{side}_words": stage[side]["words"] for side in SIDES}
     for side in SIDES:
         words, unknown_words = stage[side]["words"], stage[side].get("unknown")
         has_rate = words and unknown_words is not None
-        row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
-    row["reported"] = None
+        record[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
+    record["reported"] = None
     if corpus["part"] == "train":
-        row["reported"] = reported_words.get(name, {}).get(corpus["name"])
-    return row
+        record["reported"] = reported_words.get(name, {}).get(corpus["name"])
+    return record
 
 
 def _format_cell(value: str | float | None) -> str:

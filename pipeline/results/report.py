@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 from PIL import Image
 
@@ -19,7 +18,7 @@ from pipeline.config.runs import format_run_label
 from pipeline.results.html import render_template
 from pipeline.results.inputs import Inputs
 from pipeline.results.tables.attention import make_attention_table
-from pipeline.results.tables.writer import Table
+from pipeline.results.tables.table import Table
 from pipeline.results.tables_and_figures import make_table
 
 MAIN_FIGURES = ("figure2", "figure3")
@@ -129,8 +128,8 @@ def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> T
 
     # runs of the same sentences have the same baselines
     rows = [*model_rows, *dict.fromkeys(baseline_rows)]
-    display = pd.DataFrame(rows, columns=["Links", "Error rate", "Sentences"])
-    return Table(display, display, text_columns=["Links"], group_starts=[len(model_rows)])
+    headers = ["Links", "Error rate", "Sentences"]
+    return Table([], headers, rows, text_columns=["Links"], group_starts=[len(model_rows)])
 
 
 def _format_rate(result: Mapping[str, Any]) -> str:

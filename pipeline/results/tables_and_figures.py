@@ -27,8 +27,9 @@ from pipeline.results.tables.perplexity import make_perplexity_table
 from pipeline.results.tables.scores import make_score_table
 from pipeline.results.tables.sentences import make_sentence_table
 from pipeline.results.tables.significance import make_significance_table
+from pipeline.results.tables.table import Table
 from pipeline.results.tables.training import make_training_table
-from pipeline.results.tables.writer import Table, render_formats
+from pipeline.results.tables.writer import render_formats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

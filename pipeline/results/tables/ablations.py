@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from nmt.settings.base import flatten, read_settings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS
@@ -13,7 +11,7 @@ from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Mean, Result
 from pipeline.results.tables.notes import seeds_note
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+from pipeline.results.tables.table import Table, format_difference, format_number
 from pipeline.results.welch import Difference, compare_means
 
 DECIMALS = 2
@@ -75,8 +73,9 @@ def make_ablations_table(inputs: Inputs) -> Table:
             rows.append(cells)
 
     return Table(
-        data=make_frame(records),
-        display=pd.DataFrame(rows, columns=_HEADERS),
+        records,
+        _HEADERS,
+        rows,
         text_columns=["Model", "Settings"],
         group_starts=group_starts[1:],
         notes=[_NOTE, _DIFFERENCE_NOTE, *seeds_note(seed_counts, inputs.settings)],

@@ -4,7 +4,7 @@ from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import read_provenance
 from pipeline.config.runs import format_run_label
 from pipeline.results.inputs import Inputs
-from pipeline.results.tables.writer import Table, make_frame
+from pipeline.results.tables.table import Table
 
 
 def make_attention_table(inputs: Inputs) -> Table | None:
@@ -14,9 +14,5 @@ def make_attention_table(inputs: Inputs) -> Table | None:
     for name in inputs.systems:
         statistics = read_provenance(inputs.package.translations("test", name, "all")).get("attention")
         if statistics:
-            cells = dict(zip(headers, format_attention(statistics), strict=True))
-            rows.append({"Model": format_run_label(name, inputs.settings.labels), **cells})
-    if not rows:
-        return None
-    frame = make_frame(rows)
-    return Table(frame, frame)
+            rows.append([format_run_label(name, inputs.settings.labels), *format_attention(statistics)])
+    return Table([], ["Model", *headers], rows) if rows else None

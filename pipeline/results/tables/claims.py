@@ -2,19 +2,14 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.claims import Decision, find_reported_effect
 from pipeline.results.paper_claims import AscendingNumbers, Claim, KeptScore
 from pipeline.results.papers import Paper
 from pipeline.results.tables.significance import format_p
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+from pipeline.results.tables.table import Table, format_difference, format_number
 
-COLUMNS = [
-    "paper", "claim", "place", "reported", "verdict", "effect", "low", "high", "p", "measured", "id",
-]  # fmt: skip
 _HEADERS = ["Claim", "Where", "The paper", "This run", "95%", "p", "Verdict", "Measured"]
 
 
@@ -62,8 +57,9 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
         "sentences are those of the headline. Not corrected for the number of claims."
     )
     return Table(
-        data=make_frame(records, COLUMNS),
-        display=pd.DataFrame(rows, columns=_HEADERS),
+        records,
+        _HEADERS,
+        rows,
         text_columns=["Claim", "Where", "The paper", "Verdict", "Measured"],
         group_starts=group_starts,
         notes=[note],

@@ -4,10 +4,16 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
+from pipeline.results.tables.table import Table
 
+RUNNING_TEXT = "Text"
+"""Header of a column of running text, which LaTeX breaks into lines."""
 _GLYPHS = str.maketrans(
     {
+        **{character: rf"\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
         "°": r"$^{\circ}$",
         "×": r"$\times$",
         "±": r"$\pm$",
@@ -47,42 +53,38 @@ _DOCUMENT = r"""\documentclass{article}
 """
 
 
-def make_tabular(
-    cells: pd.DataFrame, column_types: str, group_starts: Sequence[int], notes: Sequence[str]
-) -> str:
-    """Return a tabular with booktabs' rules, after comments with the notes.
+def render_latex(table: Table) -> str:
+    """Return the table as a LaTeX tabular with booktabs' rules, after comments with the notes."""
+    # 1. the types of the columns, such as lrr
+    column_types = ""
+    for header in table.headers:
+        if header == RUNNING_TEXT:
+            column_types += r">{\raggedright\arraybackslash}p{12cm}"
+        else:
+            column_types += "l" if header in table.text_columns else "r"
 
-    Args:
-        cells: the table, all of it text.
-        column_types: LaTeX's column specification, such as `lrr`.
-        group_starts: indices of rows with a horizontal line above them.
-        notes: plain text.
-    """
-    style = cells.style.hide(axis="index").format(_replace_glyphs, escape="latex")
-    style = style.format_index(_replace_glyphs, escape="latex", axis=1)
-    lines = style.to_latex(column_format=column_types, hrules=True).splitlines()
+    # 2. the lines; a horizontal line begins each group of rows
+    lines = [_HEAD_COMMENT, *(f"% {_escape_latex(note)}" for note in table.notes)]
+    lines += [rf"\begin{{tabular}}{{{column_types}}}", r"\toprule", _join_cells(table.headers), r"\midrule"]
+    for index, row in enumerate(table.rows):
+        if index in table.group_starts:
+            lines.append(r"\midrule")
+        lines.append(_join_cells(row))
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
 
-    # horizontal lines are inserted from the bottom up, since each moves the rows below it
-    first_row = lines.index(r"\midrule") + 1
-    for row in sorted(group_starts, reverse=True):
-        lines.insert(first_row + row, r"\midrule")
-    comments = [f"% {_escape_latex(note)}" for note in notes]
-    return "\n".join([_HEAD_COMMENT, *comments, *lines, ""])
+
+def _join_cells(cells: Sequence[str]) -> str:
+    """Return a row of a tabular."""
+    return " & ".join(map(_escape_latex, cells)) + r" \\"
 
 
 def _escape_latex(text: str) -> str:
-    """Return text in which LaTeX finds no commands: pandas escapes it as the header of an empty table."""
-    style = pd.DataFrame(columns=[text]).style.format_index(_replace_glyphs, escape="latex", axis=1)
-    lines = style.hide(axis="index").to_latex(column_format="l").splitlines()
-    return str(lines[1]).removesuffix(r" \\")  # lines[0] is \begin{tabular}{l}
-
-
-def _replace_glyphs(text: str) -> str:
-    """Return text that T1 fonts can show: other glyphs become commands or code points, such as [U+0430]."""
+    """Return text in which LaTeX finds no commands. Glyphs that T1 fonts lack become code points, such as [U+0430]."""
     glyphs = unicodedata.normalize("NFC", text).translate(_GLYPHS)
-    glyphs = _NOT_IN_T1.sub(_format_code_point, glyphs)
+    escaped_text = _NOT_IN_T1.sub(_format_code_point, glyphs)
     # A row that begins with [ would be read as the optional argument of the \\ before it.
-    return f"{{{glyphs}}}" if glyphs.startswith("[") else glyphs
+    return f"{{{escaped_text}}}" if escaped_text.startswith("[") else escaped_text
 
 
 def _format_code_point(character: re.Match[str]) -> str:
@@ -92,7 +94,7 @@ def _format_code_point(character: re.Match[str]) -> str:
 def make_document(tables: Mapping[str, str]) -> str:
     """Return a LaTeX document with each table on a page, reduced in size if it would not fit.
 
-    tables: results of `make_tabular`, by the stems of their files, which are in the document's folder.
+    tables: results of `render_latex`, by the stems of their files, which are in the document's folder.
     """
     pages = []
     for stem, text in tables.items():

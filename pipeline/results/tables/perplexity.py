@@ -1,12 +1,10 @@
 """Tables of perplexity on the test set, with a row per system."""
 
-import pandas as pd
-
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable
 from pipeline.results.seeds import Mean
 from pipeline.results.tables.notes import reported_note, seeds_note
-from pipeline.results.tables.writer import Table, format_number, make_frame
+from pipeline.results.tables.table import Table, format_number
 
 
 def make_perplexity_table(paper_table: PerplexityTable, paper_name: str, inputs: Inputs) -> Table:
@@ -36,7 +34,7 @@ def make_perplexity_table(paper_table: PerplexityTable, paper_name: str, inputs:
         rows.append([record["model"], perplexity.format(2), reported_perplexity])
         word_counts.append(f"{record['words']:,}")
 
-    display = pd.DataFrame(rows, columns=["Model", "Perplexity", "Perplexity, reported"])
+    headers = ["Model", "Perplexity", "Perplexity, reported"]
     distinct_counts = " or ".join(dict.fromkeys(word_counts))
     notes = [
         f"exp of the mean NLL of a word of the test set's reference ({distinct_counts} words, end symbols included; "
@@ -47,5 +45,6 @@ def make_perplexity_table(paper_table: PerplexityTable, paper_name: str, inputs:
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
     else:
-        display = display[["Model", "Perplexity"]]
-    return Table(make_frame(records), display, notes=notes)
+        headers.pop()
+        rows = [cells[:-1] for cells in rows]
+    return Table(records, headers, rows, notes=notes)

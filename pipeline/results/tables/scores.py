@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import pandas as pd
-
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SampledBleu
 from pipeline.results.inputs import Inputs
@@ -19,7 +17,7 @@ from pipeline.results.tables.notes import (
     unfinished_note,
     variance_note,
 )
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+from pipeline.results.tables.table import Table, format_difference, format_number
 
 
 class Cell(NamedTuple):
@@ -100,9 +98,14 @@ def make_score_table(paper_table: ScoreTable, paper_name: str, inputs: Inputs) -
     else:
         group_starts = _find_group_starts(rows)
 
-    data = make_frame([_make_csv_record(row, paper_table) for row in rows])
-    display = _make_display(paper_table, rows, find_tokenizer(inputs))
-    return Table(data, display, group_starts=group_starts, notes=notes)
+    columns = _make_columns(paper_table, rows, find_tokenizer(inputs))
+    return Table(
+        records=[_make_csv_record(row, paper_table) for row in rows],
+        headers=[header for header, _ in columns],
+        rows=list(zip(*(texts for _, texts in columns), strict=True)),
+        group_starts=group_starts,
+        notes=notes,
+    )
 
 
 def _select_scores(paper_table: ScoreTable, inputs: Inputs) -> Results:
@@ -237,9 +240,13 @@ def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:
     return record
 
 
-def _make_display(paper_table: ScoreTable, rows: Sequence[SystemRow], tokenizer: str) -> pd.DataFrame:
-    """Return the table for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
-    # 1. columns: a header, which may occur twice, and the texts below it
+def _make_columns(
+    paper_table: ScoreTable, rows: Sequence[SystemRow], tokenizer: str
+) -> list[tuple[str, list[str]]]:
+    """Return the columns for readers, each a header and its texts.
+
+    After BLEU and its interval come reported BLEU, differences and modern metrics.
+    """
     columns = [("Model", [row.label for row in rows])]
     for name, column in paper_table.columns.items():
         cells = [row.cells[name] for row in rows]
@@ -257,10 +264,7 @@ def _make_display(paper_table: ScoreTable, rows: Sequence[SystemRow], tokenizer:
         if column.mode == "all" and any(cell.chrf.value for cell in cells):
             columns.append((tokenizer, [cell.sacrebleu.format(2) for cell in cells]))
             columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
-
-    # 2. the table; the headers are set last, because a dictionary cannot contain a header twice
-    display = pd.DataFrame({index: texts for index, (_, texts) in enumerate(columns)})
-    return display.set_axis([header for header, _ in columns], axis=1)
+    return columns
 
 
 def _format_interval(interval: tuple[float, float] | None) -> str:

@@ -13,10 +13,9 @@ from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
-from pipeline.results.tables.writer import Table, make_frame
+from pipeline.results.tables.latex import RUNNING_TEXT
+from pipeline.results.tables.table import Table
 
-SOURCE_ROW, REFERENCE_ROW = "Source", "Reference"
-"""The names of the first two rows of each sentence."""
 _SET_TITLES = {"dev": "development", "test": "test"}
 
 
@@ -66,6 +65,7 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
 
     # 2. a row for each text of a sentence
     records: list[Result] = []
+    rows = []
     group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
@@ -74,28 +74,29 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
         targets_by_set[set_name] = _read_targets(set_name, mode, paper_table, inputs)
     for sentence_set, line, source in sentences:
         group_starts.append(len(records))
-        texts = {SOURCE_ROW: detokenize_source(source)}
+        place: Result = {"line": line}
+        if len(paper_table.sets) > 1:
+            place = {"set": sentence_set, "line": line}
+        texts = {"Source": detokenize_source(source)}
         for label, target_lines in targets_by_set[sentence_set].items():
             if line in target_lines:
                 texts[label] = detokenize_target(target_lines[line])
         for label, text in texts.items():
-            row = {"set": sentence_set, "line": line, "words": len(source), "sentence": label, "text": text}
-            records.append(row)
+            records.append(place | {"words": len(source), "sentence": label, "text": text})
+            rows.append([label, text])
 
     # 3. the table
-    data = make_frame(records)
-    if len(paper_table.sets) == 1:
-        data = data.drop(columns="set")
-    display = data[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
     condition = " without unknown words" if paper_table.no_unk else ""
     note = (
         f"Sentences of the {set_titles} set{condition}: {', '.join(origins)}. "
         "Text is detokenized; [UNK] is an unknown word."
     )
+    headers = ["Sentence", RUNNING_TEXT]
     return Table(
-        data,
-        display,
-        text_columns=["Sentence", "Text"],
+        records,
+        headers,
+        rows,
+        text_columns=headers,
         group_starts=group_starts[1:],
         notes=[note],
     )
@@ -133,7 +134,7 @@ def _read_targets(
 ) -> dict[str, dict[int, list[str]]]:
     """Return the tokens of a set's reference and translations, by the labels of the rows and by line."""
     settings = inputs.settings
-    targets = {REFERENCE_ROW: dict(enumerate(map(split_words, inputs.read_text("reference", set_name))))}
+    targets = {"Reference": dict(enumerate(map(split_words, inputs.read_text("reference", set_name))))}
     other_systems = [name for name in inputs.system_names(set_name) if name in paper_table.other_systems]
     for system in settings.table3_models + other_systems:
         records = inputs.system_translations(system, mode, set_name)

@@ -4,14 +4,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SIGNIFICANCE_LEVEL
 from pipeline.results.tables.notes import variance_note
-from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
+from pipeline.results.tables.table import Table, format_difference, format_number
 
-COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
+_CSV_COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
 _HEADERS = ["Model", "Compared with", "All, Δ", "All, p", "No UNK°, Δ", "No UNK°, p"]
 
 
@@ -44,10 +42,12 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
     # empty cells for a column that has no sentences, and so no pairs
     rows = [cells + [""] * (len(_HEADERS) - len(cells)) for cells in cells_by_pair.values()]
     return Table(
-        data=make_frame(records, COLUMNS),
-        display=pd.DataFrame(rows, columns=_HEADERS),
+        records,
+        _HEADERS,
+        rows,
         text_columns=["Model", "Compared with"],
         notes=[_make_note(comparison["all"], settings)],
+        csv_columns=_CSV_COLUMNS,
     )
 
 

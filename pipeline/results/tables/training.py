@@ -1,15 +1,14 @@
 """Tables of learning statistics, with a row per model, and one for the paper's numbers of the same model."""
 
+import math
 from collections.abc import Sequence
-
-import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, Results, merge_summaries
 from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note
-from pipeline.results.tables.writer import Table, choose_decimals, format_number, make_frame
+from pipeline.results.tables.table import Table, format_number
 
 _DECIMALS = {"updates": 0, "epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
 """The paper's decimals."""
@@ -61,8 +60,7 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     notes += seeds_note(seed_counts, settings)
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
-    display = pd.DataFrame(rows, columns=_HEADERS)
-    return Table(make_frame(records), display, text_columns=("Model", "Device"), notes=notes)
+    return Table(records, _HEADERS, rows, text_columns=["Model", "Device"], notes=notes)
 
 
 def _merge_by_model(summaries: Results) -> list[Result]:
@@ -109,10 +107,17 @@ def _format_row(label: str, values: Result) -> list[str]:
     for name in _STATISTICS:
         value = values[name]
         if name in TRAINING_NUMBERS:
-            cells.append(value.format(choose_decimals(value.value, _DECIMALS[name])))
+            cells.append(value.format(_choose_decimals(value.value, _DECIMALS[name])))
         else:
             cells.append(value or "")
     return cells
+
+
+def _choose_decimals(value: float | None, decimals: int) -> int:
+    """Return the paper's number of decimals, or more if fewer than two digits would be left: 3 for 0.034 hours."""
+    if not value:
+        return decimals
+    return max(decimals, 1 - math.floor(math.log10(abs(value))))
 
 
 def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> list[str]:

@@ -56,7 +56,8 @@ def test_numbers_of_corpora_table(tmp_path: Path) -> None:
         corpora = [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in (tiny, exam)]
     paper = {"tokens": {"tiny": 100, "total": 200}, "selected": {"tiny": 60, "total": 150}}
     table = build_corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
-    rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
+    values = [tuple(record.values()) for record in table.records]
+    rows = {(row[1], row[2]): row[3:] for row in values}
     assert rows["tiny", "raw"] == ("words", 4, 10, 9, None, None, None)
     assert rows["tiny", "clean"] == ("words", 3, 8, 6, None, None, None)
     assert rows["tiny", "tokens"] == ("tokens", 3, 10, 8, None, None, 100)

@@ -19,5 +19,5 @@ def test_comparison_without_samples_or_sentences() -> None:
 
     # a table has empty cells for a column without sentences
     settings = ReportSettings.model_validate(report_settings({"a": "A"}))
-    rows = make_significance_table({"all": found, "no_unk": nothing}, settings).display.to_numpy().tolist()
+    rows = make_significance_table({"all": found, "no_unk": nothing}, settings).rows
     assert rows[0][3:] == ["", "", ""]

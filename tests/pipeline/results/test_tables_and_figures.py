@@ -11,7 +11,8 @@ from PIL import Image
 from nmt.plots.style import save_figure
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.tables.writer import Table, render_latex
+from pipeline.results.tables.latex import render_latex
+from pipeline.results.tables.table import Table
 from pipeline.results.tables_and_figures import describe_figure, make_table
 from tests.latex import assert_compiles
 from tests.running import ROOT
@@ -27,11 +28,11 @@ def make_table_with_reported_numbers(name: str) -> Table:
 
 def test_reported_scores() -> None:
     table = make_table_with_reported_numbers("table1")
-    assert list(table.display.columns) == [
+    assert table.headers == [
         "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
         "13a", "chrF",
     ]  # fmt: skip
-    rows = {row["id"]: row for row in table.data.to_dict("records")}
+    rows = {row["id"]: row for row in table.records}
     star, moses = rows["rnnsearch-50-star"], rows["moses"]
     assert (star["reported_all"], star["reported_no_unk"]) == ("28.45", "36.15")
     assert star["difference_all"] == f"{float(star['bleu_all']) - 28.45:+.2f}"
@@ -45,8 +46,8 @@ def test_reported_scores() -> None:
 def test_reported_training() -> None:
     table = make_table_with_reported_numbers("table2")
     row = ["RNNencdec-30, reported", "846,000", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
-    assert list(table.display.loc[1]) == row
-    assert list(table.data.loc[0, ["reported_updates", "reported_dev_nll"]]) == ["846000", "53.0"]
+    assert table.rows[1] == row
+    assert (table.records[0]["reported_updates"], table.records[0]["reported_dev_nll"]) == ("846000", "53.0")
 
 
 def make_figure() -> Figure:

@@ -13,9 +13,9 @@ def test_single_seeds_and_default_values() -> None:
     inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "sutskever2014-demo"))
     ablations = {"lstm-reversed": ["lstm-forward", "lstm-shallow"]}
     vars(inputs)["settings"] = inputs.settings.model_copy(update={"ablations": ablations})
-    baseline, forward, shallow = make_table("ablations", inputs).display.itertuples(index=False)
+    baseline, forward, shallow = make_table("ablations", inputs).rows
     # `reversed` is the default, so the recorded settings do not have it
-    assert baseline.Settings == "layers: 2, source_order: reversed"
-    assert (forward.Settings, shallow.Settings) == ("source_order: forward", "layers: 1")
+    assert baseline[1] == "layers: 2, source_order: reversed"
+    assert (forward[1], shallow[1]) == ("source_order: forward", "layers: 1")
     # only lstm-shallow has a single seed, so nothing says how much of its difference is noise
     assert (forward[3].startswith("("), shallow[3].startswith("(")) == (False, True)

@@ -1,20 +1,19 @@
 """LaTeX of tables: text of any kind is text."""
 
-import pandas as pd
-
-from pipeline.results.tables.latex import make_tabular
+from pipeline.results.tables.latex import RUNNING_TEXT, render_latex
+from pipeline.results.tables.table import Table
 from tests.latex import assert_compiles
 
 
 def cell(text: str) -> str:
     """What a tabular of one cell holds."""
-    tabular = make_tabular(pd.DataFrame([[text]], columns=["Text"]), "l", [], [])
+    tabular = render_latex(Table([], ["Text"], [[text]]))
     return tabular.split("\\midrule\n")[1].split(" \\\\")[0]
 
 
 def test_latex_commands_are_escaped() -> None:
     assert cell("50% & a_b #1 $ {}") == r"50\% \& a\_b \#1 \$ \{\}"
-    assert cell("~^\\") == r"\textasciitilde \textasciicircum \textbackslash "
+    assert cell("~^\\") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}"
     assert cell("a|b <c>") == r"a\textbar{}b \textless{}c\textgreater{}"
 
 
@@ -41,5 +40,6 @@ def test_text_of_any_script_compiles() -> None:
         "5′ 6″ H₂O 10⁻³ \u200b\u202f\u2009\u00a0\ufeff\ufffd α Ω ‐‑–—―‘’‚“”„†‡•…‰‹›€™ ≤ → 😀 \u0301 \x07 \t"
     ]
     lines += ["Однажды " * 30, "東京" * 40, "ب" * 60]
-    display = pd.DataFrame([["[1]", line] for line in lines], columns=["Sentence", "Text"])
-    assert_compiles(table=make_tabular(display, "lp{12cm}", [1], lines))
+    rows = [["[1]", line] for line in lines]
+    table = Table([], ["Sentence", RUNNING_TEXT], rows, group_starts=[1], notes=lines)
+    assert_compiles(table=render_latex(table))
