@@ -17,7 +17,6 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.config.runs import format_run_label
 from pipeline.results.html import render_template
 from pipeline.results.inputs import Inputs
-from pipeline.results.tables.attention import make_attention_table
 from pipeline.results.tables.table import Table
 from pipeline.results.tables_and_figures import make_table
 
@@ -71,14 +70,11 @@ def write_report(
         settings: the merged settings of the run.
         output: the HTML file.
     """
-    # tables, then the statistics of attention and the alignment error rates
+    # tables, then the alignment error rates
     files: dict[str, list[Path]] = {".md": [], ".png": [], ".json": [], ".txt": []}
     for file in artifacts:
         files[file.suffix].append(file)
     tables = {file.stem: make_table(file.stem, inputs) for file in files[".md"]}
-    attention_table = make_attention_table(inputs)
-    if attention_table:
-        tables["attention"] = attention_table
     if files[".json"]:
         tables["alignment_error_rate"] = _make_error_rate_table(files[".json"], inputs.settings)
     table_items = []
