@@ -36,15 +36,14 @@ _BASELINES = {
 class Item:
     """A part of the page: a table, a picture, or text. The captions have its heading by its name.
 
-    picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. description:
-    the alternative text of the picture. text: preformatted. is_folded: whether only the heading is shown at first.
+    picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. text:
+    preformatted. is_folded: whether only the heading is shown at first.
     """
 
     name: str
     table: Table | None = None
     picture: str = ""
     width: int = 0
-    description: str = ""
     text: str = ""
     is_folded: bool = False
 
@@ -85,10 +84,9 @@ def write_report(
     figure_items = {}
     for file in files[".png"]:
         with Image.open(file) as picture:
-            description = str(picture.info.get("Description", ""))
             width = round(CSS_DPI * picture.width / picture.info["dpi"][0])
         content = base64.b64encode(file.read_bytes()).decode()
-        figure_items[file.stem] = Item(file.stem, picture=content, width=width, description=description)
+        figure_items[file.stem] = Item(file.stem, picture=content, width=width)
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}

@@ -3,14 +3,9 @@
 Rules make them from the package of their run, and `nmt verify` from somebody else's package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, read_json, write_text
@@ -30,10 +25,6 @@ from pipeline.results.tables.significance import make_significance_table
 from pipeline.results.tables.table import Table
 from pipeline.results.tables.training import make_training_table
 from pipeline.results.tables.writer import render_formats
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
@@ -122,24 +113,4 @@ def write_tables_and_figures(
 
             figure = FIGURES[name](inputs)
             for file in files:
-                save_figure(figure, folder / file, describe_figure(figure))
-
-
-def describe_figure(figure: Figure) -> str:
-    """Return the alternative text of a figure: each labelled line with its first and last point.
-
-    Example: "BLEU score, RNNsearch-50: 90 at 1, 70.2 at 4."
-    """
-    sentences = []
-    for axes in figure.axes:
-        y_label = axes.get_ylabel().replace("\n", " ")
-        axes_name = f"{axes.get_title()} {y_label}".strip()
-        for line in axes.get_lines():
-            points = np.asarray(line.get_xydata(), dtype=float)
-            points = points[np.isfinite(points).all(axis=1)]
-            label = str(line.get_label())
-            if len(points) and not label.startswith("_"):  # matplotlib's own labels start with _
-                end_points = points[[0, -1]].tolist()
-                end_texts = [f"{y:.3g} at {x:,.6g}" for x, y in end_points]
-                sentences.append(f"{axes_name}, {label}: {', '.join(end_texts)}.")
-    return " ".join(sentences)
+                save_figure(figure, folder / file)

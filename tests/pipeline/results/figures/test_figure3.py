@@ -41,6 +41,8 @@ def test_figure3_pixels(tmp_path: Path) -> None:
     figure = make_figure3([TranslationRecord(line=0, source=[*"abc"], target=[*"de"], alignment=weights)])
     for form in ("pdf", "png"):
         save_figure(figure, tmp_path / f"f.{form}")
+    # equal figures are equal bytes
+    assert b"CreationDate" not in (tmp_path / "f.pdf").read_bytes()
     picture = imread(tmp_path / "f.png")[:, :, :3]
     height, width = picture.shape[:2]
     axes = only_axes(figure)
