@@ -42,11 +42,6 @@ class Bootstrap:
     sample_count: int
     seed: int
 
-    @property
-    def sacrebleu_seed(self) -> int:
-        """The seed for sacrebleu: not 0, which would mean no seed."""
-        return self.seed % 2**32 or 12345  # sacrebleu's default
-
 
 NO_SAMPLES = Bootstrap(sample_count=0, seed=0)
 
@@ -67,7 +62,7 @@ class SampledBleu:
 
         # how often each sample contains each sentence; one sample at a time, since all of them may need gigabytes
         sentence_count = counts.shape[1]
-        generator = np.random.default_rng(bootstrap.sacrebleu_seed)
+        generator = np.random.default_rng(bootstrap.seed)
         self.sample_scores = np.empty((len(runs), bootstrap.sample_count))
         for sample_index in range(bootstrap.sample_count):
             sample = generator.choice(sentence_count, size=sentence_count)
@@ -97,7 +92,7 @@ class SampledBleu:
         On each sample, the scores of the runs are sorted before some are drawn, so that the order of the runs does not
         matter. A different stream of random numbers draws different runs.
         """
-        generator = np.random.default_rng([self.bootstrap.sacrebleu_seed, stream])
+        generator = np.random.default_rng([self.bootstrap.seed, stream])
         ranks = generator.integers(len(self.sample_scores), size=self.sample_scores.shape)
         resampled_scores = np.take_along_axis(np.sort(self.sample_scores, axis=0), ranks, axis=0)
         means: NDArray[np.float64] = resampled_scores.mean(axis=0)

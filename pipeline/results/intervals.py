@@ -69,7 +69,7 @@ def compare(
     # 3. how the metrics were computed
     sampling = {}
     if bootstrap.sample_count:
-        sampling = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.sample_count}
+        sampling = {"seed": bootstrap.seed, "bs": bootstrap.sample_count}
     signatures = {"bleu": bleu_signature(**sampling)}
     for key, metric in sacrebleu_metrics.items():
         signatures[key] = metric.get_signature().format()
