@@ -12,7 +12,7 @@ from nmt.store.trained_model import TrainedModel
 from pipeline.moses.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
 
 
-def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> tuple[int, int]:
+def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> None:
     """Write the pairs that the texts may need, with the model's p(target phrase given source phrase) as last score.
 
     Args:
@@ -20,34 +20,27 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
         table: the phrase table, in which the pairs of a source phrase stand together.
         texts: token files of all sentences that will be translated.
         output: the smaller table that is written (gzip).
-
-    Returns:
-        The number of pairs written, and of pairs in the table.
     """
-    # the phrases that a translation may need; the table has many more
+    # the entries that a translation may need; the table has many more
     max_words = max(len(source_phrase.split()) for source_phrase, *_ in read_entries(table))
-    needed_phrases = _collect_phrases(texts, max_words)
-    written_count = total = 0
+    phrases = _collect_phrases(texts, max_words)
+    all_entries = read_entries(table, progress_label="moses phrase-scores")
+    needed_entries = (entry for entry in all_entries if entry[0] in phrases)
+
     rescorer = Rescorer([model])
     with write_lines(output) as writer:
-        for batch in _batch_by_source(read_entries(table, progress_label="moses phrase-scores")):
-            total += sum(map(len, batch.values()))
-            needed_entries = []
+        for batch in _batch_by_source(needed_entries):
             n_best_lists = []  # [(["source", "phrase"], ["first target phrase", ...]), ...]
             for source_phrase, entries in batch.items():
-                if source_phrase in needed_phrases:
-                    needed_entries.append(entries)
-                    target_phrases = [target_phrase for _, target_phrase, *_ in entries]
-                    n_best_lists.append((source_phrase.split(), target_phrases))
+                target_phrases = [target_phrase for _, target_phrase, *_ in entries]
+                n_best_lists.append((source_phrase.split(), target_phrases))
 
             # the entries of a source phrase, with the log-probabilities of their target phrases
-            scores = rescorer.compute_log_probabilities(n_best_lists) if n_best_lists else []
-            for entries, log_probabilities in zip(needed_entries, scores, strict=True):
+            scores = rescorer.compute_log_probabilities(n_best_lists)
+            for entries, log_probabilities in zip(batch.values(), scores, strict=True):
                 for entry, log_probability in zip(entries, log_probabilities, strict=True):
                     entry[SCORES_FIELD] += f" {math.exp(log_probability):.6g}"
                     writer.write(SEPARATOR.join(entry))
-                written_count += len(entries)
-    return written_count, total
 
 
 def _batch_by_source(entries: Iterable[Entry]) -> Iterator[dict[str, list[Entry]]]:
@@ -56,13 +49,11 @@ def _batch_by_source(entries: Iterable[Entry]) -> Iterator[dict[str, list[Entry]
     A batch is full once it has HYPOTHESES_PER_GROUP entries or more; a source phrase is never in two batches.
     """
     batch: dict[str, list[Entry]] = {}
-    size = 0
     for source_phrase, source_entries in groupby(entries, key=itemgetter(0)):
         batch[source_phrase] = list(source_entries)
-        size += len(batch[source_phrase])
-        if size >= HYPOTHESES_PER_GROUP:
+        if sum(map(len, batch.values())) >= HYPOTHESES_PER_GROUP:
             yield batch
-            batch, size = {}, 0
+            batch = {}
     if batch:
         yield batch
 

@@ -11,5 +11,4 @@ with job(snakemake) as (inputs, outputs):
 
     model_folder = inputs.model[0].parent
     (model,) = trained_model.load_models([model_folder], **snakemake.params.device_and_threads)
-    scored_pairs, total_pairs = add_scores(model, inputs.table, inputs.text, outputs.table)
-    print(f"{scored_pairs:,} of {total_pairs:,} pairs")
+    add_scores(model, inputs.table, inputs.text, outputs.table)
