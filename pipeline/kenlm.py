@@ -47,7 +47,7 @@ def explain_missing_programs() -> str | None:
     if all(map(shutil.which, PROGRAMS)):
         return None
     headers = ["boost/program_options.hpp", "boost/thread.hpp"]
-    return explain_missing_tools("lmplz", ["cmake", "make"], PACKAGES, headers=headers)
+    return explain_missing_tools("lmplz", ["cmake", "make"], headers, PACKAGES)
 
 
 def _build_programs(folder: Path, parallel_jobs: int) -> None:

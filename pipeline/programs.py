@@ -5,8 +5,7 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -43,25 +42,27 @@ def _find_first_error(output: str) -> str:
 
 
 def explain_missing_tools(
-    program: str,
-    tools: Sequence[str],
-    packages: str,
-    headers: Sequence[str] = (),
-    libraries: Sequence[str] = (),
+    program: str, tools: Sequence[str], headers: Sequence[str], packages: str
 ) -> str | None:
     """Return why this machine cannot build a program, or None if it has what is needed and a C++ compiler.
 
     Args:
         program: the name of the program.
         tools: the programs that the build needs.
+        headers: the files that the build includes, of the libraries that it needs.
         packages: the names of the packages that have all of this, for the message.
-        headers: the files that the build includes.
-        libraries: the libraries to which the build links, without "lib".
     """
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     if compiler:
-        missing_tools += _find_missing_files(compiler, headers, libraries)
+        # Libraries may also be in a conda environment, or where Homebrew puts them on Apple silicon: cmake looks there
+        # by itself, but a compiler does not.
+        folders = [os.environ.get("CONDA_PREFIX", ""), "/opt/homebrew"]
+        options = ["-M", "-x", "c++", *(f"-I{folder}/include" for folder in folders)]
+        for header in headers:
+            # the source is an empty file (os.devnull)
+            if query_program(compiler, *options, "-include", header, os.devnull) is None:
+                missing_tools.append(header)
     else:
         missing_tools.append("a C++ compiler")
 
@@ -69,26 +70,6 @@ def explain_missing_tools(
         return None
     missing_names = ", ".join(missing_tools)
     return f"{program}: not on the PATH, and to build it this machine lacks {missing_names} ({packages})"
-
-
-def _find_missing_files(compiler: str, headers: Sequence[str], libraries: Sequence[str]) -> Iterator[str]:
-    """Yield the headers and libraries that a compiler does not find.
-
-    They may also be in a conda environment, or where Homebrew puts them on Apple silicon: cmake looks there by itself,
-    but a compiler does not.
-    """
-    folders = [os.environ.get("CONDA_PREFIX", ""), "/opt/homebrew"]
-    # the source is an empty file (os.devnull)
-    for name in headers:
-        options = [f"-I{folder}/include" for folder in folders]
-        if query_program(compiler, "-M", "-x", "c++", *options, "-include", name, os.devnull) is None:
-            yield name
-    with tempfile.TemporaryDirectory() as output_folder:
-        for name in libraries:
-            options = [f"-L{folder}/lib" for folder in folders]
-            options += ["-shared", "-o", f"{output_folder}/{name}"]
-            if query_program(compiler, "-x", "c++", os.devnull, *options, f"-l{name}") is None:
-                yield f"lib{name}"
 
 
 def extract_archive(archive: Path, folder: Path) -> None:

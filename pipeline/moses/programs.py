@@ -210,9 +210,9 @@ def explain_missing_moses() -> str | None:
     """Return why this machine can neither find Moses nor build it, or None if it can."""
     if _find_installation():
         return None
-    boost_libraries = ["filesystem", "iostreams", "program_options", "system", "thread"]
-    libraries = [f"boost_{name}" for name in boost_libraries] + ["z", "bz2", "lzma"]
-    return explain_missing_tools("moses", ["perl", "make"], PACKAGES, libraries=libraries)
+    headers = ["boost/filesystem.hpp", "boost/program_options.hpp", "boost/thread.hpp"]
+    headers += ["zlib.h", "bzlib.h", "lzma.h"]
+    return explain_missing_tools("moses", ["perl", "make"], headers, PACKAGES)
 
 
 def _build_programs(source: Path, folder: Path, parallel_jobs: int) -> None:

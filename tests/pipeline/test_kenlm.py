@@ -47,7 +47,7 @@ int main() { boost::program_options::options_description("probe").add_options()(
 
 
 def test_build_links_static_libraries(tmp_path):
-    if problem := explain_missing_tools("probe", ["cmake", "make"], PACKAGES):
+    if problem := explain_missing_tools("probe", ["cmake", "make"], [], PACKAGES):
         pytest.skip(problem)
     if not any(Path("/usr/lib").rglob("libboost_program_options.a")):
         pytest.skip("Boost's static libraries are not installed")

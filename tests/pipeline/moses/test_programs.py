@@ -54,13 +54,13 @@ def test_missing_tools_are_named(tmp_path, monkeypatch):
     assert "lacks perl, make, a C++ compiler (Debian: " in programs.explain_missing_moses()
 
 
-def test_missing_libraries_are_named(tmp_path, monkeypatch):
+def test_missing_headers_are_named(tmp_path, monkeypatch):
     for name in ("perl", "make", "c++"):
         program = tmp_path / name
-        program.write_text('#!/bin/sh\ncase "$*" in *-lboost_filesystem*) exit 1; esac\n')
+        program.write_text('#!/bin/sh\ncase "$*" in *boost/filesystem*) exit 1; esac\n')
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "lacks libboost_filesystem (Debian: " in programs.explain_missing_moses()
+    assert "lacks boost/filesystem.hpp (Debian: " in programs.explain_missing_moses()
 
 
 @pytest.mark.usefixtures("compiler")
