@@ -1,6 +1,5 @@
 """BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), or mean rank."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -86,7 +85,7 @@ def bleu_by_length(
         bootstrap: number of samples, and seed, of the intervals.
     """
     # 1. the lengths of all sentences
-    sentences_with_words = [sentence for sentence in sentences if has_length(sentence, 1, sys.maxsize, side)]
+    sentences_with_words = [sentence for sentence in sentences if all(list_lengths(sentence, side))]
     lengths = []
     for sentence in sentences_with_words:
         lengths += list_lengths(sentence, side)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, MultipleLocator
+from matplotlib.ticker import MaxNLocator
 
 from nmt.plots.style import figure_style
 from pipeline.config.artifacts import ReportSettings
@@ -65,7 +65,7 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
         axis_start = 0 if min(plotted_lengths) <= max_words / 4 else min(plotted_lengths) - 0.5
         axis_end = max(plotted_lengths)
         curve_axes.set_xlim(axis_start, axis_end + 0.5)
-        curve_axes.xaxis.set_major_locator(MultipleLocator(_choose_tick_step(axis_end - axis_start)))
+        curve_axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
 
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
         _draw_curves(curve_axes, curves, title, settings)
@@ -75,14 +75,6 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
             if limit <= max_words:
                 _mark_limit(curve_axes, limit)
     return figure
-
-
-def _choose_tick_step(axis_length: float) -> int:
-    """Return the distance of the ticks, in words, for an axis that covers this number of words."""
-    for step in (1, 2, 5):
-        if axis_length <= 8 * step:
-            return step
-    return 10
 
 
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
