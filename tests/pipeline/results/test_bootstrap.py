@@ -1,4 +1,4 @@
-"""The bootstrap over sentences and seeds: compared with sacrebleu's for one run, and how often it is right."""
+"""The bootstrap over sentences and seeds: compared with sacrebleu's for one run."""
 
 import random
 from typing import Any
@@ -103,15 +103,3 @@ def test_interval_of_runs_that_differ_reaches_from_one_to_the_other() -> None:
         for runs in ([bad], [good], [good, bad])
     )
     assert low < bad_high < SampledBleu([good, bad], Bootstrap(0, 1)).bleu < good_low < high
-
-
-def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
-    """Of the translations of two systems, so that no difference means anything."""
-    rng, repeats = np.random.default_rng(1), 500
-    systems = [counts_of(damage(REFERENCES, 0.25, rng), REFERENCES) for _ in range(2)]
-    significant = 0
-    for seed in range(1, repeats + 1):
-        pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(*systems, strict=True)]
-        first, second = (SampledBleu([[*side]], Bootstrap(100, seed)) for side in zip(*pairs, strict=True))
-        significant += (second.compute_p_value(first) or 0) < 0.05
-    assert 0.03 < significant / repeats < 0.07
