@@ -46,9 +46,7 @@ def compare(
     systems = {}
     for name, runs in sentences.items():
         sampled_bleu[name] = SampledBleu(runs, bootstrap)
-        low, high = sampled_bleu[name].compute_interval() or (None, None)
-        systems[name] = _average_scores("bleu", sampled_bleu[name].run_scores)
-        systems[name] |= {"low": _round(low), "high": _round(high)}
+        systems[name] = describe_bleu(sampled_bleu[name])
         if len(runs) > 1:
             systems[name]["runs"] = len(runs)
         for key, metric in sacrebleu_metrics.items():
@@ -79,6 +77,12 @@ def compare(
         "pairs": pairs,
         "signatures": signatures,
     }
+
+
+def describe_bleu(sampled_bleu: SampledBleu) -> dict[str, Any]:
+    """Return the BLEU of a system (bleu, and bleu_std if it has several runs) and its interval (low, high)."""
+    low, high = sampled_bleu.compute_interval() or (None, None)
+    return _average_scores("bleu", sampled_bleu.run_scores) | {"low": _round(low), "high": _round(high)}
 
 
 def _average_scores(name: str, run_scores: Sequence[float]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import SampledBleu
 from pipeline.results.inputs import Inputs
+from pipeline.results.intervals import describe_bleu
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries
 from pipeline.results.sentence_groups import is_in_column
@@ -21,26 +22,31 @@ from pipeline.results.tables.table import Table, format_difference, format_numbe
 
 
 class Cell(NamedTuple):
-    """The scores of one system in one column; None or "" for a missing one."""
+    """The scores of one system in one column."""
 
     reported: str = ""
-    """BLEU as the paper prints it: "28.45", or "~45"."""
-    bleu: Mean = Mean()
-    """BLEU on tokens."""
+    """BLEU as the paper prints it, "28.45" or "~45"; "" for a missing one."""
     sentences: int | None = None
-    """Number of sentences of the column."""
-    interval: tuple[float, float] | None = None
-    """95% bootstrap interval of BLEU."""
-    sacrebleu: Mean = Mean()
-    """BLEU with sacrebleu's own tokenization, as systems are compared now; only for the whole test set."""
-    chrf: Mean = Mean()
-    """chrF; only for the whole test set."""
+    """Number of sentences of the column; None for a system without scores."""
+    metrics: Mapping[str, Any] = {}
+    """BLEU on tokens (bleu, bleu_std) with its interval (low, high) and, for the whole test set, sacrebleu and chrf."""
 
-    def difference(self) -> float | None:
+    def get_mean(self, metric: str) -> Mean:
+        """Return the mean of a metric over the runs of the system."""
+        return Mean(self.metrics.get(metric), self.metrics.get(f"{metric}_std"))
+
+    def format_interval(self) -> str:
+        """Return text like `25.90 to 27.61`; "" for a missing interval."""
+        if self.metrics.get("low") is None:
+            return ""
+        return f"{self.metrics['low']:.2f} to {self.metrics['high']:.2f}"
+
+    def compute_difference(self) -> float | None:
         """Return BLEU minus reported BLEU, both rounded as they are printed; None if one of them is missing."""
-        if self.bleu.value is None or not self.reported:
+        bleu = self.metrics.get("bleu")
+        if bleu is None or not self.reported:
             return None
-        return float(format_number(self.bleu.value, 2)) - float(self.reported.removeprefix("~"))
+        return float(format_number(bleu, 2)) - float(self.reported.removeprefix("~"))
 
 
 class SystemRow(NamedTuple):
@@ -172,30 +178,15 @@ def _measure_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: 
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. a column with modern metrics: they and the interval are in the comparison, and BLEU is in the scores
+    # 1. a column with modern metrics is in the comparison
     if has_modern_metrics(column):
-        metrics = inputs.comparison[column.mode]["systems"].get(system, {})
-        low, high = metrics.get("low"), metrics.get("high")
-        return Cell(
-            reported=reported_bleu,
-            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),  # bleu_all or bleu_no_unk
-            sentences=runs[0][f"sentences_{column.mode}"],
-            interval=None if low is None else (low, high),
-            sacrebleu=Mean(metrics.get("sacrebleu"), metrics.get("sacrebleu_std")),
-            chrf=Mean(metrics.get("chrf"), metrics.get("chrf_std")),
-        )
+        results = inputs.comparison[column.mode]
+        return Cell(reported_bleu, results["sentences"], results["systems"].get(system, {}))
 
     # 2. any other column: BLEU is computed from the n-gram counts of its sentences
     sentences = [select_sentences(run, column, inputs.settings) for run in runs]
-    if not sentences[0]:
-        return Cell(reported_bleu, sentences=0)
-    sampled_bleu = SampledBleu(sentences, inputs.bootstrap)
-    return Cell(
-        reported=reported_bleu,
-        bleu=Mean.from_values(sampled_bleu.run_scores),
-        sentences=len(sentences[0]),
-        interval=sampled_bleu.compute_interval(),
-    )
+    metrics = describe_bleu(SampledBleu(sentences, inputs.bootstrap)) if sentences[0] else {}
+    return Cell(reported_bleu, len(sentences[0]), metrics)
 
 
 def select_sentences(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[Result]:
@@ -209,7 +200,7 @@ def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:
     # 1. BLEU, reported BLEU, and the number of sentences
     record: Result = {"model": row.label}
     for name, cell in row.cells.items():
-        record[f"bleu_{name}"] = format_number(cell.bleu.value, 2)
+        record[f"bleu_{name}"] = format_number(cell.metrics.get("bleu"), 2)
     for name, cell in row.cells.items():
         record[f"reported_{name}"] = cell.reported
     for name, cell in row.cells.items():
@@ -225,17 +216,16 @@ def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:
 
     # 3. deviation over seeds, interval, modern metrics, difference to the paper
     for name, cell in row.cells.items():
-        record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
+        record[f"bleu_{name}_std"] = format_number(cell.metrics.get("bleu_std"), 2)
     record["seeds"] = row.run_count or None
     for name, cell in row.cells.items():
-        low, high = cell.interval or (None, None)
-        record[f"low_{name}"] = format_number(low, 2)
-        record[f"high_{name}"] = format_number(high, 2)
+        metrics = ["low", "high"]
         if has_modern_metrics(paper_table.columns[name]):
-            record[f"sacrebleu_{name}"] = format_number(cell.sacrebleu.value, 2)
-            record[f"chrf_{name}"] = format_number(cell.chrf.value, 2)
+            metrics += ["sacrebleu", "chrf"]
+        for metric in metrics:
+            record[f"{metric}_{name}"] = format_number(cell.metrics.get(metric), 2)
     for name, cell in row.cells.items():
-        difference = cell.difference()
+        difference = cell.compute_difference()
         record[f"difference_{name}"] = "" if difference is None else f"{difference:+.2f}"
     return record
 
@@ -250,33 +240,32 @@ def _make_columns(
     columns = [("Model", [row.label for row in rows])]
     for name, column in paper_table.columns.items():
         cells = [row.cells[name] for row in rows]
-        columns.append((column.header, [cell.bleu.format(2) for cell in cells]))
-        if any(cell.interval for cell in cells):
-            columns.append(("95%", [_format_interval(cell.interval) for cell in cells]))
+        columns.append((column.header, [cell.get_mean("bleu").format(2) for cell in cells]))
+        intervals = [cell.format_interval() for cell in cells]
+        if any(intervals):
+            columns.append(("95%", intervals))
     if paper_table.reported:
         for name, column in paper_table.columns.items():
             columns.append((f"{column.header}, reported", [row.cells[name].reported for row in rows]))
         for name, column in paper_table.columns.items():
-            differences = [row.cells[name].difference() for row in rows]
+            differences = [row.cells[name].compute_difference() for row in rows]
             columns.append((f"Δ {column.header}", [format_difference(value, 2) for value in differences]))
     for name, column in paper_table.columns.items():
-        cells = [row.cells[name] for row in rows]
-        if column.mode == "all" and any(cell.chrf.value for cell in cells):
-            columns.append((tokenizer, [cell.sacrebleu.format(2) for cell in cells]))
-            columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
+        if column.mode == "all":
+            for header, metric in ((tokenizer, "sacrebleu"), ("chrF", "chrf")):
+                texts = [row.cells[name].get_mean(metric).format(2) for row in rows]
+                if any(texts):
+                    columns.append((header, texts))
     return columns
-
-
-def _format_interval(interval: tuple[float, float] | None) -> str:
-    """Return text like `25.90 to 27.61`; "" for a missing interval."""
-    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
 
 
 def _interval_note(paper_table: ScoreTable, rows: Sequence[SystemRow], inputs: Inputs) -> list[str]:
     """Return the note on intervals and modern metrics, or no note if the table has neither."""
     # 1. intervals
     note = []
-    run_counts = [row.run_count or 1 for row in rows if any(cell.interval for cell in row.cells.values())]
+    run_counts = [
+        row.run_count or 1 for row in rows if any(cell.format_interval() for cell in row.cells.values())
+    ]
     if run_counts:
         samples, seed = inputs.settings.bootstrap_samples, inputs.settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
