@@ -1,11 +1,9 @@
 """The inputs of tables, figures and pages: a replication package, and the scores of its translations."""
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +109,21 @@ class Inputs:
         """Return the names of all systems that have translated a set, those that have only text (Moses) last."""
         return [*self.systems, *select_text_only_systems(self.config, set_name)]
 
-    def text_path(self, side: str, set_name: str) -> Path:
-        """Return the file of the "source" or "reference" of a set."""
+    @property
+    def vocabulary_files(self) -> list[Path]:
+        """The vocabularies of source and target."""
         languages = self.config.languages
-        return self.package.text(set_name, languages.source if side == "source" else languages.target)
+        return [self.package.vocabulary(language) for language in (languages.source, languages.target)]
+
+    def text_files(self, set_name: str = "test") -> tuple[Path, Path]:
+        """Return the files of the source and of the reference of a set."""
+        package, languages = self.package, self.config.languages
+        return package.text(set_name, languages.source), package.text(set_name, languages.target)
 
     def read_text(self, side: str, set_name: str = "test") -> list[str]:
         """Return the lines of the "source" or "reference" of a set."""
-        return list(read_lines(self.text_path(side, set_name)))
+        source, reference = self.text_files(set_name)
+        return list(read_lines(source if side == "source" else reference))
 
     def system_translations(self, system: str, mode: str, set_name: str = "test") -> list[TranslationRecord]:
         """Return a system's translations of a set. mode: `all`, or `no_unk` for sentences without unknown words.
@@ -150,7 +155,7 @@ class Inputs:
             score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
             return score
 
-        test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
+        test_set = self.text_files(set_name)
         if system not in self.systems:
             # the translations of a model say which sentences have no unknown words; a plain text does not
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
@@ -173,11 +178,7 @@ class Inputs:
         if self.comparison_file:
             comparison: dict[str, Any] = read_json(self.comparison_file)
             return comparison
-        # Compute the scores first, which both columns need. Then each column is compared in a process of its own,
-        # because counting n-grams takes seconds.
-        self.scores()
-        with ProcessPoolExecutor(len(MODES), get_context("fork")) as pool:
-            return dict(zip(MODES, pool.map(self._compare_column, MODES), strict=True))
+        return {mode: self._compare_column(mode) for mode in MODES}
 
     def _compare_column(self, mode: str) -> dict[str, Any]:
         """Compare the systems of a column of Table 1."""

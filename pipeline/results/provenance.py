@@ -38,9 +38,7 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 def check_training_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that was made with different settings."""
     config, package = inputs.config, inputs.package
-    languages = (config.languages.source, config.languages.target)
-    vocabulary_files = [package.vocabulary(language) for language in languages]
-    vocabularies = [Vocabulary.read(file) for file in vocabulary_files]
+    vocabularies = [Vocabulary.read(file) for file in inputs.vocabulary_files]
 
     # text made with the settings, and with these vocabularies
     source_vocabulary, target_vocabulary = vocabularies
@@ -63,7 +61,7 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
     if config.init_from:
         return
     for side, file, vocabulary, size in zip(
-        SIDES, vocabulary_files, vocabularies, config.vocabulary.sizes, strict=True
+        SIDES, inputs.vocabulary_files, vocabularies, config.vocabulary.sizes, strict=True
     ):
         # A vocabulary may be smaller than in the settings if it has every word of the text, or has subwords.
         count = len(vocabulary)
@@ -158,11 +156,9 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 
     A column has all sentences of the set, or the sentences without unknown words according to the vocabularies.
     """
-    languages = (inputs.config.languages.source, inputs.config.languages.target)
-    vocabularies = [Vocabulary.read(inputs.package.vocabulary(language)) for language in languages]
+    vocabularies = [Vocabulary.read(file) for file in inputs.vocabulary_files]
     for set_name in inputs.sets:
-        source, target = (inputs.package.text(set_name, language) for language in languages)
-        expected_counts = _count_unknown_by_line(source, target, vocabularies)
+        expected_counts = _count_unknown_by_line(inputs.text_files(set_name), vocabularies)
 
         # {line: number of unknown source words} must be equal in each file and in the text
         for system, mode in product(inputs.systems, MODES):
@@ -176,10 +172,9 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 
 def check_alignments(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of attention whose words differ from the test text and its reference."""
-    source_file, target_file = inputs.text_path("source", "test"), inputs.text_path("reference", "test")
     for run in inputs.outputs.aligned_runs:
         file = inputs.package.alignments(run)
-        pairs = read_pairs(source_file, target_file)
+        pairs = read_pairs(*inputs.text_files())
         expected_words = [(split_words(source), split_words(target)) for source, target in pairs]
         words = [(record.source, record.target) for record in read_translations(file)]
         if words != expected_words:
@@ -204,11 +199,11 @@ def describe_unknown_code(inputs: Inputs) -> str:
 
 
 def _count_unknown_by_line(
-    source: Path, target: Path, vocabularies: Sequence[Vocabulary]
+    text_files: tuple[Path, Path], vocabularies: Sequence[Vocabulary]
 ) -> dict[str, dict[int, int]]:
     """Return for each column of Table 1 the number of unknown source words by line: {"all": {0: 2, 1: 0}, ...}."""
     counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
-    for line, pair in enumerate(read_pairs(source, target)):
+    for line, pair in enumerate(read_pairs(*text_files)):
         source_count, target_count = (
             vocabulary.ids(split_words(text)).count(UNKNOWN)
             for text, vocabulary in zip(pair, vocabularies, strict=True)

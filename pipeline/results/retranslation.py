@@ -67,9 +67,8 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
             yield f"{folder / WEIGHTS}: its checksum differs from {summary_file}"
         if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
             yield f"{folder / SETTINGS}: its settings differ from {settings_file}"
-        languages = (inputs.config.languages.source, inputs.config.languages.target)
-        for name, language in zip((SOURCE_VOCABULARY, TARGET_VOCABULARY), languages, strict=True):
-            vocabulary_file = inputs.package.vocabulary(language)
+        names = (SOURCE_VOCABULARY, TARGET_VOCABULARY)
+        for name, vocabulary_file in zip(names, inputs.vocabulary_files, strict=True):
             if Vocabulary.read(folder / name).sha256 != Vocabulary.read(vocabulary_file).sha256:
                 yield f"{vocabulary_file}: differs from the vocabulary of {run}"
 
@@ -153,18 +152,15 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
         UserError: the ids differ from the text with which the models were trained.
         MissingArchiveError: an archive of the text is not in `archives`.
     """
-    config, package = inputs.config, inputs.package
-    source, target = config.languages.source, config.languages.target
+    languages = inputs.config.languages
     corpora = {}
     for folder in make_original_text(inputs, "dev", scratch, archives):
-        corpora[folder.name] = [(folder / f"tokens.{source}", folder / f"tokens.{target}")]
-    bitext = binarize(
-        corpora=corpora,
-        source_vocabulary=Vocabulary.read(package.vocabulary(source)),
-        target_vocabulary=Vocabulary.read(package.vocabulary(target)),
-        folder=scratch / "binary_dev",
-    )
-    meta_file = package.bitext_meta("dev")
+        corpora[folder.name] = [
+            (folder / f"tokens.{languages.source}", folder / f"tokens.{languages.target}")
+        ]
+    source_vocabulary, target_vocabulary = map(Vocabulary.read, inputs.vocabulary_files)
+    bitext = binarize(corpora, source_vocabulary, target_vocabulary, folder=scratch / "binary_dev")
+    meta_file = inputs.package.bitext_meta("dev")
     if bitext.meta.sha256 != read_settings(Meta, meta_file).sha256:
         raise UserError(f"{meta_file}: these are not the ids of the development text")
     return bitext
