@@ -23,7 +23,7 @@ from pipeline.results.paper_claims import (
     ScoreClaim,
     Sentences,
 )
-from pipeline.results.papers import Paper, PerplexityTable, ScoreColumn, ScoreTable, TrainingTable
+from pipeline.results.papers import Paper, PerplexityTable, ScoreColumn, TrainingTable
 from pipeline.results.seeds import Mean, ScoredSentences, get_scored_sentences
 from pipeline.results.sentence_groups import MIN_SENTENCES, count_words, is_in_column
 from pipeline.results.welch import compute_order_p_value
@@ -105,9 +105,7 @@ def _find_reported_score(paper: Paper, system: str, column_path: str, sentences:
     """Return a system's score in the paper, or raise `KeyError`. column_path: such as table1.all."""
     if sentences != "all":
         raise KeyError(sentences)
-    table_name, column = column_path.split(".")
-    table = paper.tables[table_name]
-    assert isinstance(table, ScoreTable)
+    table, column = paper.find_score_table(column_path)
     role = paper.systems[system]
     row_name = role.reported_as if isinstance(role, ListsRole) else system
     return float(table.reported[row_name].scores[column])
@@ -186,7 +184,8 @@ class _Judge:
     def _sample_bleu(self, role_name: str, column_path: str, group: Sentences) -> SampledBleu:
         """Return the BLEU of a system on a group of a column's sentences, also on samples of the column."""
         system = self._find_system(role_name)
-        column = self.paper.find_column(column_path)
+        table, column_name = self.paper.find_score_table(column_path)
+        column = table.columns[column_name]
         runs = self.inputs.scores(column.set).get(system)
         if not runs:
             raise NotMeasuredError(

@@ -182,10 +182,7 @@ class Paper(_Entry):
                     raise ValueError(f"claims.{name}: {claim.table} is not a table of training or perplexity")
                 continue
             for _, path, _ in claim.list_scores():
-                table_name, column = path.split(".")
-                table = self.tables.get(table_name)
-                if not isinstance(table, ScoreTable) or column not in table.columns:
-                    raise ValueError(f"claims.{name}: no table of scores has the column {path}")
+                self.find_score_table(path)
         return self
 
     def label_system(self, name: str) -> str:
@@ -195,12 +192,13 @@ class Paper(_Entry):
                 return table.reported[name].label
         return name
 
-    def find_column(self, path: str) -> ScoreColumn:
-        """Return a column of a table of scores by its path, such as table1.all."""
+    def find_score_table(self, path: str) -> tuple[ScoreTable, str]:
+        """Return the table of scores that has the column of a path, such as table1.all, and the column's name."""
         table_name, column = path.split(".")
-        table = self.tables[table_name]
-        assert isinstance(table, ScoreTable)
-        return table.columns[column]
+        table = self.tables.get(table_name)
+        if not isinstance(table, ScoreTable) or column not in table.columns:
+            raise ValueError(f"no table of scores has the column {path}")
+        return table, column
 
 
 def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
