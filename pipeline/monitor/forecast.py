@@ -1,8 +1,7 @@
 """Forecasts of the hours of training and the disk space of an experiment, and time limits of training jobs."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nmt.settings.model_types import MODEL_TYPES
@@ -25,35 +24,20 @@ WEIGHT_COPIES = {"adadelta": 16, "adam": 16, "sgd": 8}
 """Copies of the weights that a run stores, by its optimizer: two checkpoints, the best weights of both, and the final
 state and the model, each in store/ and in models/. Adadelta and Adam add two averages to each checkpoint and state."""
 
-MEASURED_RATE = "measured here"
-CONFIGURED_RATE = "estimated"
+Hours = Mapping[str, float | None]
+"""run -> hours of training that are left; None if its rate is unknown."""
 
 
 # --- hours ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TrainingTime:
-    """The updates that a run still needs, and their rate if it is known. source: how the rate is known, in words."""
-
-    run: str
-    updates: int
-    updates_per_hour: float | None
-    source: str
-
-    @property
-    def hours(self) -> float | None:
-        """The hours of training at this rate; None if the rate is unknown."""
-        return None if self.updates_per_hour is None else self.updates / self.updates_per_hour
+def estimate_training_hours(states: RunStates, runs: Iterable[str]) -> Hours:
+    """Return the remaining hours of training of each of these runs."""
+    return {run: estimate_run_hours(states, run) for run in runs}
 
 
-def estimate_training_times(states: RunStates, runs: Iterable[str]) -> list[TrainingTime]:
-    """Return the remaining training of each of these runs."""
-    return [estimate_training_time(states, run) for run in runs]
-
-
-def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
-    """Return the remaining training of a run, at its rate, the rate of a similar run, or the rate in the settings."""
+def estimate_run_hours(states: RunStates, name: str) -> float | None:
+    """Return the remaining hours of a run, at its rate, the rate of a similar run, or the rate in the settings."""
     state = states[name]
     run = state.run
 
@@ -74,34 +58,27 @@ def estimate_training_time(states: RunStates, name: str) -> TrainingTime:
     for similar_run in similar_runs:
         updates_per_second = states[similar_run].status.updates_per_second
         if updates_per_second:
-            return TrainingTime(name, updates, 3600 * updates_per_second, MEASURED_RATE)
+            return updates / (3600 * updates_per_second)
 
     # 4. otherwise the rate in the settings, if there is one
     model_type = states.config.models[run.model].model_type
     configured_rate = states.config.resources.updates_per_hour.get(model_type)
-    return TrainingTime(name, updates, configured_rate, CONFIGURED_RATE if configured_rate else "")
+    return updates / configured_rate if configured_rate else None
 
 
-def describe_training_times(states: RunStates, training_times: Collection[TrainingTime]) -> str:
-    """Return the time, and how it is known: "about 20 hours, or 12 hours all at once (measured here)"."""
-    known_times = [time for time in training_times if time.hours is not None]
-    if not known_times:
+def describe_hours(states: RunStates, hours: Hours) -> str:
+    """Return the hours of all runs: "about 20 hours, or 12 hours all at once"."""
+    known_hours = [run_hours for run_hours in hours.values() if run_hours is not None]
+    if not known_hours:
         return "hours unknown until a rate is measured, or set in resources.updates_per_hour"
 
-    text = f"about {format_hours(sum_hours(known_times))}"
-    if len(known_times) > 1:
-        text += f", or {format_hours(estimate_parallel_hours(states, known_times))} all at once"
-    distinct_sources = dict.fromkeys(time.source for time in known_times)
-    text += f" ({'; '.join(distinct_sources)})"
-    unknown_count = len(training_times) - len(known_times)
+    text = f"about {format_hours(sum(known_hours))}"
+    if len(known_hours) > 1:
+        text += f", or {format_hours(estimate_parallel_hours(states, hours))} all at once"
+    unknown_count = len(hours) - len(known_hours)
     if unknown_count:
         text += f", and {unknown_count} for unknown hours"
     return text
-
-
-def sum_hours(training_times: Iterable[TrainingTime]) -> float:
-    """Return the sum of the known hours."""
-    return sum(time.hours or 0.0 for time in training_times)
 
 
 def format_hours(hours: float | None) -> str:
@@ -113,17 +90,16 @@ def format_hours(hours: float | None) -> str:
     return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
-def estimate_parallel_hours(states: RunStates, training_times: Collection[TrainingTime]) -> float:
+def estimate_parallel_hours(states: RunStates, hours: Hours) -> float:
     """Return the hours until all runs are trained if each has its own processor.
 
     A run that continues another one starts when the other one ends. Unknown hours count as 0.
     """
-    hours = {time.run: time.hours or 0.0 for time in training_times}
     hours_until_trained = []
-    for run in hours:
+    for run, run_hours in hours.items():
         base = states.runs[run].base  # the base itself continues no other run
-        waiting_hours = hours.get(base, 0.0) if base else 0.0
-        hours_until_trained.append(waiting_hours + hours[run])
+        waiting_hours = hours.get(base) if base else None
+        hours_until_trained.append((waiting_hours or 0.0) + (run_hours or 0.0))
     return max(hours_until_trained, default=0.0)
 
 
@@ -133,7 +109,7 @@ def estimate_parallel_hours(states: RunStates, training_times: Collection[Traini
 def request_training_minutes(config: Config, run: Run) -> int:
     """Return the time limit of a training job: its remaining minutes with a margin, at most resources.train_hours."""
     max_minutes = 60 * config.resources.train_hours
-    hours = estimate_training_time(RunStates(config, Path()), run.name).hours
+    hours = estimate_run_hours(RunStates(config, Path()), run.name)
     minutes = max_minutes if hours is None else OVERHEAD_MINUTES + TIME_LIMIT_MARGIN * 60 * hours
     return max(1, math.ceil(min(minutes, max_minutes)))
 
@@ -144,8 +120,8 @@ def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
     A training continues in a new job after each time limit. The number suffices for the longest of the runs at half
     the expected rate (if a rate is known), and for `train_attempts` jobs that are lost.
     """
-    training_times = estimate_training_times(RunStates(config, Path()), [run.name for run in runs])
-    max_hours = max(time.hours or 0.0 for time in training_times)
+    hours = estimate_training_hours(RunStates(config, Path()), [run.name for run in runs])
+    max_hours = max(run_hours or 0.0 for run_hours in hours.values())
     job_count = math.ceil(2 * max_hours / config.resources.train_hours)
     return job_count + config.resources.train_attempts
 

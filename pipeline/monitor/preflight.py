@@ -16,7 +16,7 @@ from nmt.io.system import last_output_line
 from nmt.store.training_store import TrainingStore
 from pipeline import kenlm
 from pipeline.config.runs import collect_runs
-from pipeline.monitor.forecast import describe_training_times, estimate_disk_bytes, estimate_training_times
+from pipeline.monitor.forecast import describe_hours, estimate_disk_bytes, estimate_training_hours
 from pipeline.monitor.jobs import CHECK_FILE_VARIABLE, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.monitor.run_state import RunStates
@@ -110,8 +110,8 @@ def describe_forecast(job_list: JobList) -> list[str]:
     # 1. hours
     if runs:
         count = f"{len(runs)} {'models' if len(runs) > 1 else 'model'}"
-        training_times = estimate_training_times(states, runs)
-        lines.append(f"training: {count}, {describe_training_times(states, training_times)}")
+        hours = estimate_training_hours(states, runs)
+        lines.append(f"training: {count}, {describe_hours(states, hours)}")
     for run in runs:
         lines += _explain_new_training(states, run)
 

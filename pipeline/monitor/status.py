@@ -23,7 +23,7 @@ from pipeline.config.folder import RUN_SETTINGS, ExpectedModel, is_of_last_run
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import format_run_label, get_labels, list_trained_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import describe_training_times, estimate_training_times
+from pipeline.monitor.forecast import describe_hours, estimate_training_hours
 from pipeline.monitor.run_state import RunState, RunStates
 from pipeline.monitor.submitted_jobs import find_submitted_trainings
 
@@ -112,8 +112,8 @@ def format_status_table(config: Config, folder: Path) -> str:
     if attention_table:
         paragraphs.append(attention_table)
     if unfinished_runs:
-        training_times = estimate_training_times(states, unfinished_runs)
-        paragraphs.append(f"Left to train: {describe_training_times(states, training_times)}")
+        hours = estimate_training_hours(states, unfinished_runs)
+        paragraphs.append(f"Left to train: {describe_hours(states, hours)}")
     if notes:
         paragraphs.append("\n".join(notes))
 

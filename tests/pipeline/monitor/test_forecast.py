@@ -57,20 +57,19 @@ def test_hours_of_measured_and_other_runs(tmp_path):
     # rates of the settings; RNNsearch-50* continues after 288,000 updates
     config = paper_config(updates_per_hour={"rnnsearch": 20_000})
     states = RunStates(config, tmp_path)
-    times = {time.run: time for time in forecast.estimate_training_times(states, config.use.models)}
-    hours = forecast.estimate_parallel_hours(states, times.values())
-    assert hours == pytest.approx((288_000 + 379_000) / 20_000)
-    assert times["rnnencdec-50"].hours is None
-    assert "unknown" in forecast.describe_training_times(states, times.values())
+    hours = forecast.estimate_training_hours(states, config.use.models)
+    parallel_hours = forecast.estimate_parallel_hours(states, hours)
+    assert parallel_hours == pytest.approx((288_000 + 379_000) / 20_000)
+    assert hours["rnnencdec-50"] is None
+    assert "unknown" in forecast.describe_hours(states, hours)
 
     # measured at 10 updates a second; those of another limit of length are not like it
     prepare_text(config, tmp_path)
     write_history(state_of(config, tmp_path, BASE) / "history.jsonl", 1 / 10, 1000, 2000)
     states = RunStates(config, tmp_path)
-    times = {time.run: time for time in forecast.estimate_training_times(states, config.use.models)}
-    assert times[BASE].hours == pytest.approx(286_000 / 36_000)
-    assert times[RUN].source == forecast.MEASURED_RATE
-    assert times["rnnsearch-30"].source == forecast.CONFIGURED_RATE
+    assert forecast.estimate_run_hours(states, BASE) == pytest.approx(286_000 / 36_000)
+    assert forecast.estimate_run_hours(states, RUN) == pytest.approx(379_000 / 36_000)
+    assert forecast.estimate_run_hours(states, "rnnsearch-30") == hours["rnnsearch-30"]
 
 
 @pytest.mark.parametrize("train_hours", [120, 0.1])
@@ -92,12 +91,13 @@ def test_retries_cover_half_the_rate(train_hours, tmp_path, monkeypatch):
     ],
 )
 def test_former_training_is_no_part_of_a_new_one(tmp_path, change, updates):
-    config = paper_config()
+    rates = {"resources": {"updates_per_hour": {"rnnsearch": 1000}}}
+    config = load_config(find_layers(ROOT, pairs=rates))
     prepare_text(config, tmp_path)
     for folder in (finish(config, tmp_path, BASE).parent, tmp_path / "models" / BASE):
         folder.mkdir(parents=True, exist_ok=True)
         write_history(folder / "history.jsonl", 1 / 100, 288_000)
 
-    states = RunStates(load_config(find_layers(ROOT, pairs=change)), tmp_path)
-    assert forecast.estimate_training_time(states, BASE).updates == updates
+    states = RunStates(load_config(find_layers(ROOT, pairs=change | rates)), tmp_path)
+    assert forecast.estimate_run_hours(states, BASE) == updates / 1000
     assert states[BASE].folder is None  # so `nmt status` does not show it, either

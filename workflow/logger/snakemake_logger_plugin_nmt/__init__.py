@@ -32,9 +32,8 @@ from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import (
     estimate_parallel_hours,
-    estimate_training_times,
+    estimate_training_hours,
     format_hours,
-    sum_hours,
 )
 from pipeline.monitor.run_state import RunStates
 
@@ -275,16 +274,16 @@ class RunProgress:
         """
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
         states = RunStates(self._config, self._folder)
-        training_times = estimate_training_times(states, runs)
-        if any(time.hours is None for time in training_times):
+        hours = estimate_training_hours(states, runs)
+        if None in hours.values():
             return None
-        total_hours = sum_hours(training_times)
+        total_hours = sum(run_hours or 0.0 for run_hours in hours.values())
         if self._job_seconds:
             other_jobs = len(self._jobs) - len(runs)
             total_hours += other_jobs * fmean(self._job_seconds) / 3600
 
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
-        parallel_hours = estimate_parallel_hours(states, training_times)
+        parallel_hours = estimate_parallel_hours(states, hours)
         return max(parallel_hours, total_hours / self._max_parallel_jobs)
 
 
