@@ -14,7 +14,6 @@ from nmt.settings.model_types import (
 from pipeline.config.runs import (
     MOSES,
     MOSES_WITH_RNNENC,
-    SEED_SUFFIX,
     collect_runs,
     run_settings,
 )
@@ -39,7 +38,6 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
-        _check_grammar,
         _check_moses,
     )
     return list(chain.from_iterable(check(config) for check in checks))
@@ -201,12 +199,6 @@ def _check_roles(config: Config) -> Problems:
 
 def _check_names(config: Config) -> Problems:
     """Check that models, their runs, systems and the phrase-based systems all have different names."""
-    # 1. a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
-    for model in config.models:
-        if SEED_SUFFIX.search(model):
-            yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
-
-    # 2. names that are used twice
     names = {MOSES, MOSES_WITH_RNNENC}
     blocks = {"models": config.models, "systems": config.use.systems, "rescored": config.use.rescored}
     for block, entries in blocks.items():
@@ -263,14 +255,6 @@ def _check_continuation(config: Config, name: str, base: str) -> Problems:
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
-
-
-def _check_grammar(config: Config) -> Problems:
-    """Check that generated text is in the languages of the grammar."""
-    languages = f"{config.languages.source}-{config.languages.target}"
-    corpora = config.use.train + config.use.dev + config.use.test
-    if any(config.corpora[corpus].grammar for corpus in corpora) and languages != "en-fr":
-        yield Problem(("languages",), f"found {languages}, expected en-fr: the grammar writes nothing else")
 
 
 def _check_moses(config: Config) -> Problems:

@@ -59,7 +59,6 @@ FAULTS = [
         "models.rnnsearch-50-star.training.updates",
     ),
     ("models: {rnnsearch-50-star: {seeds: [3]}}", "models.rnnsearch-50-star.seeds"),
-    ("models: {a.seed-2: {label: A, model_type: rnnsearch, max_words: 5}}", "models.a.seed-2"),
     ("selection: {in_domain: []}", "selection.in_domain"),
     ("selection: {in_domain: [newstest2014]}", "selection.in_domain"),
     ("selection: {corpus_words: {newstest2009: 5}}", "selection.corpus_words"),
