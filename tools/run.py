@@ -47,16 +47,13 @@ def main() -> int:
             suggestion = suggest_name(str(folder), known_folders) or ", such as experiments/demo"
             raise UserError(f"{folder}: no such folder: expected an experiment{suggestion}")
         if options:
-            options = _check_options(options)
+            _check_options(options)
         if _is_full_run(options):
             _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
         if exit_code == 0 and _is_full_run(options) and _has_new_results(folder):
             _print_results(folder)
         return exit_code
-    except BrokenPipeError:  # the reader of our output has ended, such as `less`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except (UserError, OSError) as error:
         print_error(str(describe_error(error)))
         return 2
@@ -75,10 +72,9 @@ def _parse_arguments() -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
-def _check_options(options: Sequence[str]) -> list[str]:
-    """Return options of Snakemake. The path after --report becomes absolute, since Snakemake changes the folder.
+def _check_options(options: Sequence[str]) -> None:
+    """Raise a UserError for an option that Snakemake does not know, and for a file that it cannot read.
 
-    Raise a UserError for an option that Snakemake does not know, and for a file that it cannot read.
     Snakemake's own messages are pages of usage, and do not name the file.
     """
     from snakemake.cli import get_argument_parser
@@ -98,14 +94,6 @@ def _check_options(options: Sequence[str]) -> list[str]:
 
     for file in arguments.configfile or []:
         read_layer(file)
-    if arguments.report is None:
-        return [*options]
-
-    # the last --report counts
-    report = arguments.report.absolute()
-    if not report.parent.is_dir():
-        raise UserError(f"--report {arguments.report}: no such folder: make it first")
-    return [*options, "--report", str(report)]
 
 
 def _is_full_run(options: Sequence[str]) -> bool:

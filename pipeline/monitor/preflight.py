@@ -76,7 +76,6 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
     other_jobs = [job for job in job_list.pending_jobs if job.stage != "train"]
     if any(job.resources.get("gpu") for job in other_jobs):
         devices.add(config.decoding.device)
-        devices.update(system.decoding.device for system in config.systems.values())
 
     if "cuda" not in devices or gpu_pool.has_gpu_evidence():
         return None
@@ -102,7 +101,6 @@ def read_states(job_list: JobList) -> RunStates:
 
 def describe_forecast(job_list: JobList) -> list[str]:
     """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
-    config = job_list.config
     states = read_states(job_list)
     runs = find_untrained_runs(job_list, states)
     lines = []
@@ -116,19 +114,13 @@ def describe_forecast(job_list: JobList) -> list[str]:
         lines += _explain_new_training(states, run)
 
     # 2. disk space
-    archives = job_list.archives_to_download
-    corpora = job_list.corpora_to_extract
-    needed_bytes = estimate_disk_bytes(config, archives, corpora, runs)
+    archives, corpora = job_list.archives_to_download, job_list.corpora_to_extract
+    needed_bytes = estimate_disk_bytes(job_list.config, archives, corpora, runs)
     free_bytes = shutil.disk_usage(".").free
     if needed_bytes:
         line_start = WARNING_START if needed_bytes > free_bytes else ""
         sizes = f"needs {_format_bytes(needed_bytes)}, {_format_bytes(free_bytes)} are free"
         lines.append(f"{line_start}disk: {sizes}")
-
-    # 3. archives whose size nobody knows
-    archives_without_size = [archive for archive in archives if config.archives[archive].bytes is None]
-    if archives_without_size:
-        lines.append(f"disk: not counted, sizes unknown: {', '.join(archives_without_size)}")
     return lines
 
 

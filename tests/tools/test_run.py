@@ -55,17 +55,11 @@ def test_second_run_is_refused_and_unlocks_nothing(tmp_path, monkeypatch, capsys
     assert locked.exists()
 
 
-@pytest.mark.parametrize(
-    "options", [["--frce"], ["--rerun-triggers", "x"], ["--report", "nowhere/report.html"]]
-)
+@pytest.mark.parametrize("options", [["--frce"], ["--rerun-triggers", "x"]])
 def test_wrong_option_is_one_line(tmp_path, monkeypatch, capsys, options):
     assert run_main(monkeypatch, tmp_path, "--notemp", *options) == 2
     (line,) = capsys.readouterr().err.splitlines()
     check(line)
-
-
-def test_report_is_written_where_the_user_is():
-    assert run._check_options(["--report", "report.html"])[-1] == str(Path.cwd() / "report.html")
 
 
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
