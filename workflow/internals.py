@@ -6,9 +6,8 @@ calls each function in a running Snakemake.
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -115,27 +114,12 @@ def stop_without_deadlock() -> None:
     JobScheduler.exit_gracefully = start_thread
 
 
-def plan_without_writing() -> None:
-    """Let dry-runs, summaries and the like read the records through a temporary folder, so that they write nothing.
-
-    Snakemake itself would create the folders of `.snakemake`, and fail where it cannot.
-    """
-    snakemake.workflow.FilePersistence = _Records
+def take_run_lock_with_others() -> None:
+    """Let Snakemake take the run's lock together with its own locks."""
+    snakemake.workflow.FilePersistence = _LockingPersistence
 
 
-class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
-    def __init__(self, *arguments: Any, warn_only: bool = False, **options: Any) -> None:
-        """Read the records. Snakemake sets `warn_only` in calls that only plan, and so do not lock the folder."""
-        if warn_only:
-            # a temporary folder with links to the entries of .snakemake
-            self._temporary_folder = TemporaryDirectory(prefix="snakemake")
-            options["path"] = Path(self._temporary_folder.name)
-            for entry in Path(".snakemake").glob("*"):
-                if entry.name == "iocache":  # a dry-run would write into it
-                    continue
-                (options["path"] / entry.name).symlink_to(entry.absolute())
-        super().__init__(*arguments, warn_only=warn_only, **options)
-
+class _LockingPersistence(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the folder. In addition take the run's lock, by which others learn whether this process still lives."""
@@ -147,15 +131,6 @@ class _Records(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
                 yield
         finally:
             os.close(run_lock)
-
-
-def remove_log(workflow: Any) -> None:
-    """Remove the log of a call that starts no job, such as `--lint`, and its folders if they are then empty."""
-    for log in map(Path, workflow.logger_manager.logfile_handlers.values()):
-        with suppress(OSError):
-            log.unlink()
-            log.parent.rmdir()
-            log.parent.parent.rmdir()
 
 
 # --- failed jobs ------------------------------------------------------------------------------------------------------

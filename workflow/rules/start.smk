@@ -59,15 +59,8 @@ def answer_preflight(experiment):
         Path(os.environ[CHECK_FILE_VARIABLE]).write_text(json.dumps(answer), encoding="utf-8")
 
 
-def end_without_jobs():
-    """Leave the folder as it was, unless jobs were started."""
-    if not started_job_lists:
-        internals.remove_log(workflow)
-
-
 if not IS_SUBMITTED_JOB:
     watch_failures(workflow)
-    atexit.register(end_without_jobs)
 
 # A dry-run does not call `onstart`.
 if CHECK_FILE_VARIABLE in os.environ:
