@@ -32,7 +32,6 @@ from pipeline.results.claims import NOT_MEASURED
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import CLAIMS, TABLES_PROVENANCE
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ScoreTable, SentenceTable, read_paper
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.seeds import Result
@@ -79,7 +78,7 @@ def main(arguments: list[str]) -> int:
         write_text(COMPARED_PAGE, insert_claims(COMPARED_PAGE.read_text(encoding="utf-8")))
         write_text(README, insert_scores(README.read_text(encoding="utf-8")))
         for name, description in PICTURED_PACKAGES.items():
-            figure = plot_bleu_by_length(Inputs(ReplicationPackage(PACKAGES / name)))
+            figure = plot_bleu_by_length(Inputs(PACKAGES / name))
             save_figure(figure, PICTURES / f"{name}_figure2.png", description)
     except UserError as error:
         print_error(str(error))
@@ -117,7 +116,7 @@ def build_package(results: Path, archive_folder: Path, folder: Path) -> None:
             package.copy_into_package(source, folder / name)
 
     # tables, the environment that made them, and the RO-Crate
-    inputs = Inputs(ReplicationPackage(folder))
+    inputs = Inputs(folder)
     write_tables_and_figures(inputs, folder, list_text_files(inputs))
     write_json(folder / TABLES_PROVENANCE, describe_environment())
     write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archive_folder)
@@ -140,7 +139,7 @@ def replace_between(page: str, begin: str, end: str, text: str) -> str:
 
 def describe_package(folder: Path) -> Iterator[str]:
     """Yield the paragraphs of a package: headline result, tables of the papers, BLEU differences, and ablations."""
-    inputs = Inputs(ReplicationPackage(folder))
+    inputs = Inputs(folder)
     titles = {"significance": "Differences in BLEU", "ablations": "Ablations"}
     for paper in inputs.papers.values():
         for name, table in paper.tables.items():
@@ -200,7 +199,7 @@ def insert_scores(readme: str) -> str:
     # 1. the other texts: a row for each package
     lines = ["| BLEU (over 50 words) | one vector | attention |", "|---|--:|--:|"]
     for name, (text, *models) in README_ROWS.items():
-        scores = Inputs(ReplicationPackage(PACKAGES / name)).scores()
+        scores = Inputs(PACKAGES / name).scores()
         cells = [format_bleu(scores[model]) for model in models]
         lines.append(f"| {text} | {' | '.join(cells)} |")
 
@@ -210,7 +209,7 @@ def insert_scores(readme: str) -> str:
     lines += ["", header, "|---|--:|--:|"]
     table1 = read_paper(PAPERS_FOLDER / f"{FIRST_PAPER}.yaml").tables["table1"]
     assert isinstance(table1, ScoreTable)
-    scores = Inputs(ReplicationPackage(PACKAGES / PAPERS_TEST_SET)).scores()
+    scores = Inputs(PACKAGES / PAPERS_TEST_SET).scores()
     for system, reported_row in table1.reported.items():
         if system in scores:
             reported_bleu = reported_row.scores["all"]

@@ -43,7 +43,7 @@ def compare_packages(my_inputs: Inputs, their_inputs: Inputs) -> list[Comparison
     ]
     if not comparisons:
         raise UserError(
-            f"{my_inputs.package.folder} and {their_inputs.package.folder} have no claim and no model in common; "
+            f"{my_inputs.folder} and {their_inputs.folder} have no claim and no model in common; "
             "name two packages with tables of the same paper"
         )
     return comparisons

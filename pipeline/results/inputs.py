@@ -45,12 +45,18 @@ from pipeline.results.seeds import Result, Results, get_scored_sentences, group_
 class Inputs:
     """A replication package, and the scores of its translations. Files are read on first use."""
 
-    package: ReplicationPackage
+    folder: Path
+    """Folder of results with the package."""
     scores_folder: Path | None = None
     """Folder of the scores that a run has computed; None: scores are computed from the translations."""
     comparison_file: Path | None = None
     """The comparison of all systems that a run has computed; None: the comparison is computed when it is needed."""
     _scores_by_set: dict[str, Results] = field(default_factory=dict, compare=False)
+
+    @property
+    def package(self) -> ReplicationPackage:
+        """The paths of the package's files."""
+        return ReplicationPackage(self.folder)
 
     @cached_property
     def config(self) -> Config:
@@ -236,7 +242,7 @@ def open_package(folder: Path) -> Iterator[Inputs]:
     if unreadable_files:
         raise UserError(*unreadable_files)
     try:
-        yield Inputs(ReplicationPackage(folder))
+        yield Inputs(folder)
     except UserError:
         raise
     except Exception as error:

@@ -193,7 +193,7 @@ def describe_unknown_code(inputs: Inputs) -> str:
     if not unknown_codes:
         return ""
     return (
-        f"{inputs.package.folder}: {len(unknown_codes)} of {len(codes)} trainings and files of translations were made "
+        f"{inputs.folder}: {len(unknown_codes)} of {len(codes)} trainings and files of translations were made "
         "with code that differs from any commit"
     )
 

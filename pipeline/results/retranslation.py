@@ -86,7 +86,7 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         weight_count = sum(weight.numel() for weight in loaded_models[0].network.parameters())
         if read_json(summary_file)["parameters"] != weight_count:
             yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
-    record_checksum = sha256(package.folder / RECORD)
+    record_checksum = sha256(inputs.folder / RECORD)
     for set_name, mode in product(inputs.sets, MODES):
         file = package.translations(set_name, system.name, mode)
         records = inputs.system_translations(system.name, mode, set_name)

@@ -81,7 +81,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         files: the files to record.
         archives: the folder of the downloads, with a record of each.
     """
-    entities = make_entities(Inputs(ReplicationPackage(results)), files, archives)
+    entities = make_entities(Inputs(results), files, archives)
     write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": list(entities.values())})
 
 
@@ -96,7 +96,7 @@ def find_false_entries(inputs: Inputs, crate: Mapping[str, Entity], files: Seque
         crate: the entities of the record by their ids.
         files: the files that the record names.
     """
-    record = inputs.package.folder / RECORD
+    record = inputs.folder / RECORD
     free_values = {"datePublished", "encodingFormat"}
     download_ids = {hide_secrets(archive.url) for archive in inputs.config.archives.values()}
     for identifier, entity in make_entities(inputs, files, archives=None).items():
@@ -135,7 +135,7 @@ def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) 
         REPORT,
         "CreateAction",
         name="Evaluation of the translations, tables and figures",
-        instrument=crate.add_program(read_json(package.folder / TABLES_PROVENANCE)),
+        instrument=crate.add_program(read_json(inputs.folder / TABLES_PROVENANCE)),
         object=[file for file in file_references if belongs_to_package(file["@id"])],
         result=[file for file in file_references if not belongs_to_package(file["@id"])],
     )

@@ -29,7 +29,7 @@ from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
 from pipeline.results.original_text import MissingArchiveError, compare_text, make_original_text
 from pipeline.results.outputs import TABLES_PROVENANCE
-from pipeline.results.package import ReplicationPackage, belongs_to_package, list_files
+from pipeline.results.package import belongs_to_package, list_files
 from pipeline.results.provenance import describe_unknown_code, find_contradictions
 from pipeline.results.ro_crate import RECORD, REPORT, Entity, find_false_entries, read_crate
 from pipeline.results.tables_and_figures import list_text_files, write_tables_and_figures
@@ -97,7 +97,7 @@ def verify_results(
     # 2. settings, tables, text, trainings and translations, if all files of the package may be read
     verdict.problems += unreadable_files
     if not unreadable_files:
-        inputs = Inputs(ReplicationPackage(results))
+        inputs = Inputs(results)
         with verdict.errors_as_problem("nothing can be recomputed"):
             _check_package(inputs, files, archives, verdict)
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
@@ -165,7 +165,7 @@ def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdi
     files: names of the plain files in the folder of results. archives: see `verify_results`.
     """
     config, package = inputs.config, inputs.package
-    verdict.notes += compare_with_experiments(config, package.folder)
+    verdict.notes += compare_with_experiments(config, inputs.folder)
     with verdict.errors_as_problem("trainings and translations cannot be checked"):
         verdict.problems += find_contradictions(inputs)
         verdict.unknown_code = describe_unknown_code(inputs)
@@ -193,7 +193,7 @@ def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdi
             continue
         if name.endswith(_TABLE_ENDINGS):
             reason = f"{package.configuration} does not ask for this table, so it is not recomputed"
-            verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
+            verdict.problems.append(f"{inputs.folder / name}: does not follow: {reason}")
         else:
             unproven_files.append(name)
     if unproven_files:
@@ -245,7 +245,7 @@ def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[s
             continue  # if the CSV of a table differs, its other files differ, too
         problem_count = len(verdict.problems)
         with verdict.errors_as_problem(f"{name} cannot be recomputed"):
-            verdict.problems += _compare_file(inputs.package.folder / name, make_content(), name in files)
+            verdict.problems += _compare_file(inputs.folder / name, make_content(), name in files)
         if len(verdict.problems) > problem_count:
             differing_tables.add(table)
     return list(makers)

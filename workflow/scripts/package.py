@@ -8,7 +8,7 @@ with job(snakemake) as (inputs, outputs):
     from nmt.errors import UserError
     from nmt.io.files import read_json
     from pipeline.results.inputs import Inputs
-    from pipeline.results.package import ReplicationPackage, copy_into_package
+    from pipeline.results.package import copy_into_package
     from pipeline.results.provenance import find_contradictions
 
     if read_json(inputs.written_settings) != snakemake.params.settings:
@@ -16,6 +16,6 @@ with job(snakemake) as (inputs, outputs):
     for source, copy in zip(inputs.files, outputs.files, strict=True):
         has_attention = str(source) in snakemake.params.files_with_attention
         copy_into_package(source, copy, keep_attention=has_attention)
-    problems = list(find_contradictions(Inputs(ReplicationPackage(Path("results")))))
+    problems = list(find_contradictions(Inputs(Path("results"))))
     if problems:
         raise UserError(*problems)

@@ -8,13 +8,12 @@ with job(snakemake) as (inputs, outputs):
     import yaml
 
     from pipeline.results.inputs import Inputs
-    from pipeline.results.package import ReplicationPackage
     from pipeline.results.report import write_report
 
     params = snakemake.params
     results = Path("results")
     write_report(
-        Inputs(ReplicationPackage(results), Path("scores"), results / "comparison.json"),
+        Inputs(results, Path("scores"), results / "comparison.json"),
         artifacts=inputs.artifacts,
         other_pages=params.other_pages,
         captions=yaml.safe_load(Path(params.captions_file).read_text(encoding="utf-8")),

@@ -21,14 +21,13 @@ from pipeline.results.agreement import (
     compare_packages,
 )
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from tests.messages import refused
 
 PACKAGES = Path(__file__).parents[3] / "results" / "packages"
 
 
 def compare(mine: Path, theirs: Path) -> dict[str, str]:
-    comparisons = compare_packages(Inputs(ReplicationPackage(mine)), Inputs(ReplicationPackage(theirs)))
+    comparisons = compare_packages(Inputs(mine), Inputs(theirs))
     return {comparison.name: comparison.agreement for comparison in comparisons}
 
 

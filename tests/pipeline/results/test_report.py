@@ -10,7 +10,6 @@ import yaml
 from PIL import Image
 
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.report import write_report
 from tests.running import ROOT
 
@@ -21,7 +20,7 @@ PACKAGE = ROOT / "results" / "packages" / "multi30k-subwords"
 @pytest.fixture
 def page(tmp_path: Path) -> str:
     """The page of some results with text that looks like mark-up."""
-    inputs = Inputs(ReplicationPackage(PACKAGE), comparison_file=PACKAGE / "comparison.json")
+    inputs = Inputs(PACKAGE, comparison_file=PACKAGE / "comparison.json")
     labels = {"rnnsearch-40": "<img src='http://elsewhere'>"}
     vars(inputs)["settings"] = inputs.settings.model_copy(update={"labels": labels})
     (tmp_path / "headline.txt").write_text("A keeps 89.4 BLEU; B <b> 8.4.\n")

@@ -6,7 +6,6 @@ import pytest
 from sacrebleu import sentence_bleu
 
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.side_by_side import ComparedSentence, format_side_by_side, pair_translations
 from tests.messages import refused
 from tests.running import ROOT
@@ -15,7 +14,7 @@ SYSTEMS = ("rnnsearch-26", "moses")
 
 
 def test_systems_side_by_side() -> None:
-    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "multi30k"))
+    inputs = Inputs(ROOT / "results" / "packages" / "multi30k")
     pairs = pair_translations(inputs, *SYSTEMS)
     assert len(pairs) == 1000 and pairs[0].number == 1
     for pair in pairs[:50]:

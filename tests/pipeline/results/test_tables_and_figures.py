@@ -4,7 +4,6 @@ tests/tools/test_results_page.py compares all other tables with those of the pac
 """
 
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.tables.latex import render_latex
 from pipeline.results.tables.table import Table
 from pipeline.results.tables_and_figures import make_table
@@ -15,7 +14,7 @@ from tests.running import ROOT
 def make_table_with_reported_numbers(name: str) -> Table:
     """A table of the demo's package as a run of the paper makes it."""
     folder = ROOT / "results" / "packages" / "demo"
-    inputs = Inputs(ReplicationPackage(folder), comparison_file=folder / "comparison.json")
+    inputs = Inputs(folder, comparison_file=folder / "comparison.json")
     vars(inputs)["settings"] = inputs.settings.model_copy(update={"reported": True})
     return make_table(name, inputs)
 

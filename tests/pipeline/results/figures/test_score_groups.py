@@ -9,7 +9,6 @@ from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.score_groups import compute_mean_rank, plot_score_groups
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank
 from tests.running import ROOT
 
@@ -45,7 +44,7 @@ def test_mean_rank_of_words() -> None:
 
 
 def test_ticks_are_the_boundaries_of_the_groups() -> None:
-    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "sutskever2014-demo"))
+    inputs = Inputs(ROOT / "results" / "packages" / "sutskever2014-demo")
     left, _ = plot_score_groups(inputs).get_axes()
     ticks = [int(text.get_text()) for text in left.get_xticklabels()]
     lengths = [len(line.split()) for line in inputs.read_text("source")]

@@ -7,12 +7,11 @@ from matplotlib.text import Text
 
 from pipeline.results.figures.sentence_vectors import plot_sentence_vectors
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from tests.running import ROOT
 
 
 def test_sentence_vector_labels_do_not_overlap() -> None:
-    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "sutskever2014-demo"))
+    inputs = Inputs(ROOT / "results" / "packages" / "sutskever2014-demo")
     assert inputs.config.sentence_vectors
     figure = plot_sentence_vectors(inputs)
     canvas = FigureCanvasAgg(figure)

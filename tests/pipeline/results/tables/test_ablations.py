@@ -4,13 +4,12 @@ tests/tools/test_results_page.py compares the table of the package `ablations`.
 """
 
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage
 from pipeline.results.tables_and_figures import make_table
 from tests.running import ROOT
 
 
 def test_single_seeds_and_default_values() -> None:
-    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "sutskever2014-demo"))
+    inputs = Inputs(ROOT / "results" / "packages" / "sutskever2014-demo")
     ablations = {"lstm-reversed": ["lstm-forward", "lstm-shallow"]}
     vars(inputs)["settings"] = inputs.settings.model_copy(update={"ablations": ablations})
     baseline, forward, shallow = make_table("ablations", inputs).rows
