@@ -21,7 +21,7 @@ import pandas as pd
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
-from nmt.evaluation.bleu import BleuCounts, corpus_bleu
+from nmt.evaluation.bleu import corpus_bleu
 from nmt.io.files import write_json, write_text
 from nmt.io.messages import print_error
 from nmt.io.system import describe_environment
@@ -230,7 +230,7 @@ def score_long_sentences(runs: Sequence[Result]) -> str:
         long_sentences = [row for row in run["by_sentence"] if row["source_length"] >= LONG_SENTENCE]
         if not long_sentences:
             return ""
-        scores.append(corpus_bleu([BleuCounts.from_dict(row) for row in long_sentences]))
+        scores.append(corpus_bleu(long_sentences))
     return f" ({statistics.fmean(scores):.2f})"
 
 

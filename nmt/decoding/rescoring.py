@@ -184,7 +184,7 @@ def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path
         UserError: source, n-best lists and reference do not fit together, or a line is malformed.
     """
     # imported here, since sacrebleu is slow to import and rescoring does not need it
-    from nmt.evaluation.bleu import count_matches
+    from nmt.evaluation.bleu import compute_sentence_bleu, count_matches
 
     references = [*read_lines(reference)]
     pairs = pair_lines(source, reference, read_n_best_lists(n_best_lists, source), references)
@@ -192,7 +192,7 @@ def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path
         for n_best_list, reference_line in pairs:
             # the first of several with the same BLEU
             best_text = max(
-                n_best_list.texts, key=lambda text: count_matches(text, reference_line).sentence_bleu
+                n_best_list.texts, key=lambda text: compute_sentence_bleu(count_matches(text, reference_line))
             )
             writer.write(best_text)
             progress.update()

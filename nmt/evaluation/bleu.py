@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -92,7 +91,7 @@ def bleu_signature(**bootstrap: int) -> str:
 
 
 def compute_bleu(row: Sequence[int], smooth_method: str = "none", effective_order: bool = False) -> float:
-    """Return BLEU, from 0 to 100, of ten counts in the order of `BleuCounts.row`. The options are sacrebleu's."""
+    """Return BLEU, from 0 to 100, of ten counts in the order of `list_counts`. The options are sacrebleu's."""
     score = BLEU.compute_bleu(
         correct=list(row[:4]),
         total=list(row[4:8]),
@@ -104,54 +103,42 @@ def compute_bleu(row: Sequence[int], smooth_method: str = "none", effective_orde
     return float(score.score)
 
 
-@dataclass(frozen=True)
-class BleuCounts:
-    """The counts of a sentence from which BLEU is computed.
+def list_counts(sentence: Mapping[str, Any]) -> list[int]:
+    """Return ten counts, given those of `count_matches`: correct (4), total (4), words of translation and reference."""
+    word_counts = sentence["hypothesis_words"], sentence["reference_words"]
+    return [*sentence["correct"], *sentence["total"], *word_counts]
 
-    Attributes:
+
+def compute_sentence_bleu(sentence: Mapping[str, Any]) -> float:
+    """Return sacrebleu's sentence BLEU, from 0 to 100. It is smoothed, since most sentences have no matching 4-gram."""
+    return compute_bleu(list_counts(sentence), smooth_method="exp", effective_order=True)
+
+
+def corpus_bleu(sentences: Iterable[Mapping[str, Any]]) -> float:
+    """Return BLEU, from 0 to 100, of at least one sentence, given the counts of `count_matches` for each."""
+    columns = zip(*map(list_counts, sentences), strict=True)  # one for each of the ten counts
+    return round(compute_bleu([sum(column) for column in columns]), _DIGITS)
+
+
+@lru_cache(maxsize=2**16)
+def count_matches(hypothesis: str, reference: str) -> dict[str, Any]:
+    """Return the counts of a sentence from which BLEU is computed, as a score file has them.
+
+    They are cached, since scores, intervals and figures need the same counts.
+
+    Returns:
         correct: n-grams of the translation that match the reference (clipped), for n = 1, 2, 3, 4.
         total: all n-grams of the translation, for n = 1, 2, 3, 4.
         hypothesis_words: words of the translation.
         reference_words: words of the reference.
     """
-
-    correct: list[int]
-    total: list[int]
-    hypothesis_words: int
-    reference_words: int
-
-    @property
-    def sentence_bleu(self) -> float:
-        """sacrebleu's sentence BLEU, from 0 to 100. It is smoothed, since most sentences have no matching 4-gram."""
-        return compute_bleu(self.row, smooth_method="exp", effective_order=True)
-
-    @property
-    def row(self) -> list[int]:
-        """The counts as ten numbers: correct (4), total (4), words of translation and reference."""
-        return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> BleuCounts:
-        """Return the counts in an entry of the list `by_sentence` of a score."""
-        return cls(value["correct"], value["total"], value["hypothesis_words"], value["reference_words"])
-
-
-def corpus_bleu(counts: Iterable[BleuCounts]) -> float:
-    """Return BLEU, from 0 to 100, of at least one sentence."""
-    columns = zip(*(sentence.row for sentence in counts), strict=True)  # one for each of the ten counts
-    return round(compute_bleu([sum(column) for column in columns]), _DIGITS)
-
-
-@lru_cache(maxsize=2**16)
-def count_matches(hypothesis: str, reference: str) -> BleuCounts:
-    """Return the counts of one sentence. They are cached, since scores, intervals and figures need the same counts."""
     score = multi_bleu().corpus_score([hypothesis], [[reference]])
-    return BleuCounts(
-        correct=score.counts,
-        total=score.totals,
-        hypothesis_words=score.sys_len,
-        reference_words=score.ref_len,
-    )
+    return {
+        "correct": score.counts,
+        "total": score.totals,
+        "hypothesis_words": score.sys_len,
+        "reference_words": score.ref_len,
+    }
 
 
 # --- scores of a test set ---------------------------------------------------------------------------------------------
@@ -259,7 +246,7 @@ def _describe_sentences(
             "source_length": len(translation.source),
             "reference_length": len(split_words(reference)),
             "source_unknown": translation.source_unknown,
-            **vars(count_matches(" ".join(translation.target), reference)),
+            **count_matches(" ".join(translation.target), reference),
         }
         descriptions.append(description)
     return descriptions
@@ -267,4 +254,4 @@ def _describe_sentences(
 
 def _bleu_or_none(by_sentence: Sequence[Mapping[str, Any]]) -> float | None:
     """Return corpus BLEU, given the result of `_describe_sentences`; None if there are none."""
-    return corpus_bleu(map(BleuCounts.from_dict, by_sentence)) if by_sentence else None
+    return corpus_bleu(by_sentence) if by_sentence else None

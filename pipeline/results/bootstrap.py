@@ -28,7 +28,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.evaluation.bleu import BleuCounts, compute_bleu
+from nmt.evaluation.bleu import compute_bleu, list_counts
 from pipeline.results.seeds import Mean, ScoredSentences
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -56,7 +56,7 @@ class SampledBleu:
     def __init__(self, runs: Sequence[ScoredSentences], bootstrap: Bootstrap) -> None:
         """Draw the samples. `runs` has for each run the same sentences, at least one."""
         self.bootstrap = bootstrap
-        rows = [[BleuCounts.from_dict(sentence).row for sentence in run] for run in runs]
+        rows = [[list_counts(sentence) for sentence in run] for run in runs]
         counts = np.array(rows, dtype=np.int64)  # (runs, sentences, 10)
         self.run_scores = [compute_bleu(row) for row in counts.sum(axis=1).tolist()]
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import (
     SIGNIFICANCE_LEVEL,
     SampledBleu,
@@ -30,7 +29,12 @@ from pipeline.results.welch import compute_order_p_value
 
 HOLDS, FAILS, UNDECIDED, NOT_MEASURED = "holds", "fails", "undecided", "not measured"
 """The verdicts on a claim."""
-_NO_COUNTS = vars(BleuCounts([0] * 4, [0] * 4, 0, 0))
+_NO_COUNTS: dict[str, Any] = {
+    "correct": [0] * 4,
+    "total": [0] * 4,
+    "hypothesis_words": 0,
+    "reference_words": 0,
+}
 """The n-gram counts of a sentence that does not count."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
 from nmt.errors import UserError, printable
-from nmt.evaluation.bleu import count_matches
+from nmt.evaluation.bleu import compute_sentence_bleu, count_matches
 from nmt.io.messages import set_color, wrap_text
 from pipeline.results.inputs import Inputs
 
@@ -46,7 +46,7 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     sentences = []
     for number, (source, reference, *records) in enumerate(lines, start=1):
         translations = [" ".join(record.target) for record in records]
-        bleu = [count_matches(text, reference).sentence_bleu for text in translations]
+        bleu = [compute_sentence_bleu(count_matches(text, reference)) for text in translations]
         sentences.append(ComparedSentence(number, source, reference, translations, bleu))
     return sentences
 

@@ -19,7 +19,7 @@ Corpus = tuple[list[str], list[list[str]]]
 
 
 def counts_of(hypotheses: list[str], references: list[str]) -> list[dict[str, Any]]:
-    return [vars(count_matches(*pair)) for pair in zip(hypotheses, references, strict=True)]
+    return [count_matches(*pair) for pair in zip(hypotheses, references, strict=True)]
 
 
 @st.composite

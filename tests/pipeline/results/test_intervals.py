@@ -10,7 +10,7 @@ from tests.report_settings import report_settings
 
 def test_comparison_without_samples_or_sentences() -> None:
     sentence = "le chat dort ."
-    runs = [[vars(count_matches(sentence, sentence))]]
+    runs = [[count_matches(sentence, sentence)]]
     texts = [[sentence]]
     found = compare({"a": runs, "b": runs}, {"a": texts, "b": texts}, [sentence], Bootstrap(0, 1))
     assert found["systems"]["a"]["low"] is None and found["pairs"][0]["p"] is None

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.sentence_groups import (
     MIN_SENTENCES,
@@ -16,8 +15,9 @@ from pipeline.results.sentence_groups import (
 
 def sentence(source: int, is_right: bool, reference: int = 1) -> dict[str, Any]:
     """A sentence with these lengths, all or none of its n-grams right."""
-    counts = BleuCounts([4, 3, 2, 1] if is_right else [0, 0, 0, 0], [4, 3, 2, 1], 4, 4)
-    return {"source_length": source, "reference_length": reference, **vars(counts)}
+    correct = [4, 3, 2, 1] if is_right else [0, 0, 0, 0]
+    counts = {"correct": correct, "total": [4, 3, 2, 1], "hypothesis_words": 4, "reference_words": 4}
+    return {"source_length": source, "reference_length": reference, **counts}
 
 
 def test_window_covers_ten_lengths_and_needs_ten_sentences() -> None:

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
-from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.score_groups import compute_mean_rank, plot_score_groups
 from pipeline.results.inputs import Inputs
@@ -14,8 +13,8 @@ from tests.running import ROOT
 
 
 def sentence(right: int, words: int) -> dict[str, object]:
-    counts = BleuCounts([right] * 4, [100] * 4, 100, 100)
-    return {"source_length": words, "reference_length": words, "source_unknown": 0, **vars(counts)}
+    counts = {"correct": [right] * 4, "total": [100] * 4, "hypothesis_words": 100, "reference_words": 100}
+    return {"source_length": words, "reference_length": words, "source_unknown": 0, **counts}
 
 
 @given(st.lists(st.integers(1, 99), min_size=1, max_size=60), st.integers(2, 9))
