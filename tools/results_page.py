@@ -33,6 +33,7 @@ from pipeline.results.figures.bleu_curves import plot_bleu_by_length
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import CLAIMS, TABLES_PROVENANCE
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ScoreTable, SentenceTable, read_paper
+from pipeline.results.provenance import describe_unknown_code
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.seeds import Result
 from pipeline.results.tables.claims import format_effect, format_reported
@@ -96,8 +97,9 @@ def keep_package(experiment: Path, folder: Path) -> None:
     verdict = verify_results(results)
     if verdict.problems:
         raise UserError(*verdict.problems)
-    if verdict.unknown_code:
-        raise UserError(f"{verdict.unknown_code}; run it again in a clean checkout")
+    unknown_code = list(describe_unknown_code(Inputs(results)))
+    if unknown_code:
+        raise UserError(*unknown_code, "run it again in a clean checkout")
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
         # built outside of the checkout, since new files in the checkout would be recorded as changes of its commit
         built_package = Path(scratch) / "package"

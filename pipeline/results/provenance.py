@@ -181,8 +181,8 @@ def check_alignments(inputs: Inputs) -> Iterator[str]:
             yield f"{file}: its attention is not of the words of the test text"
 
 
-def describe_unknown_code(inputs: Inputs) -> str:
-    """Return a line about trainings and translations made with uncommitted or unknown code, or "" if there are none."""
+def describe_unknown_code(inputs: Inputs) -> Iterator[str]:
+    """Yield a line if trainings and translations were made with uncommitted or unknown code."""
     records: list[dict[str, Any]] = list(chain(*inputs.summaries().values()))
     for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):
         records.append(read_provenance(inputs.package.translations(set_name, system, mode)))
@@ -190,12 +190,9 @@ def describe_unknown_code(inputs: Inputs) -> str:
 
     # "dirty" is None if git could not say
     unknown_codes = [code for code in codes if not code["commit"] or code["dirty"] is not False]
-    if not unknown_codes:
-        return ""
-    return (
-        f"{inputs.folder}: {len(unknown_codes)} of {len(codes)} trainings and files of translations were made "
-        "with code that differs from any commit"
-    )
+    if unknown_codes:
+        made = f"{len(unknown_codes)} of {len(codes)} trainings and files of translations were made"
+        yield f"{inputs.folder}: {made} with code that differs from any commit"
 
 
 def _count_unknown_by_line(

@@ -48,13 +48,11 @@ class Verdict:
     """The result of a verification, which its steps fill.
 
     problems: one line each. notes: lines about facts that are not problems. conclusion: a line about what was checked.
-    unknown_code: a line about results of code that no commit has, or "".
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     conclusion: str = ""
-    unknown_code: str = ""
 
     @contextmanager
     def errors_as_problem(self, problem: str) -> Iterator[None]:
@@ -113,11 +111,9 @@ def verify_results(
             with verdict.errors_as_problem(f"{output}: tables and figures cannot be written"):
                 write_tables_and_figures(inputs, output)
 
-    # 3. notes: files without a checksum, unknown code, and different versions of code and packages
+    # 3. notes: files without a checksum, and different versions of code and packages
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
         verdict.notes.append(f"{results / name}: not in the record")
-    if verdict.unknown_code:
-        verdict.notes.append(verdict.unknown_code)
     if not unreadable_files:
         with verdict.errors_as_problem(f"{results / TABLES_PROVENANCE} does not say what made the tables"):
             verdict.notes += compare_program(results)
@@ -167,7 +163,7 @@ def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdi
     verdict.notes += compare_with_experiments(config, inputs.folder)
     with verdict.errors_as_problem("trainings and translations cannot be checked"):
         verdict.problems += find_contradictions(inputs)
-        verdict.unknown_code = describe_unknown_code(inputs)
+        verdict.notes += describe_unknown_code(inputs)
 
     # tables, and the text of each set
     table_files = _compare_tables(inputs, files, verdict)
