@@ -56,10 +56,8 @@ class Preset:
         batch_size: sentence pairs of a batch.
         epochs: passes over the training text, if they take neither too few nor too many updates.
         min_updates, max_updates: limits for the updates of the first four models.
-        updates_per_hour: model type -> updates per hour on one core, with sentences of `measured_mean_length` tokens.
-            Empty if the training needs a GPU.
+        updates_per_hour: model type -> updates per hour on one core; empty if the training needs a GPU.
         measured_weights: model type -> number of weights of the model whose rate was measured.
-        measured_mean_length: mean tokens of a sentence when these rates were measured.
         differences: block -> key -> value, which override the settings of the extended experiment.
     """
 
@@ -69,9 +67,8 @@ class Preset:
     epochs: float
     min_updates: int
     max_updates: int
-    updates_per_hour: Mapping[str, int]
+    updates_per_hour: dict[str, int]
     measured_weights: Mapping[str, int]
-    measured_mean_length: float
     differences: Mapping[str, Any]
 
 
@@ -88,7 +85,6 @@ class Proposal:
         max_words: the smaller and the greater limit of sentence length.
         vocabulary_sizes: words of source and target.
         updates: the updates of each model except RNNsearch-N*, which is trained for longer.
-        updates_per_hour: model type -> updates per hour on one core; empty if the training needs a GPU.
         subwords: subword units of each language; None for words.
     """
 
@@ -96,7 +92,6 @@ class Proposal:
     max_words: tuple[int, int]
     vocabulary_sizes: Sequence[int]
     updates: int
-    updates_per_hour: dict[str, int]
     subwords: int | None = None
 
     @classmethod
@@ -118,26 +113,13 @@ class Proposal:
 
         # 3. the number of updates, in hundreds
         updates = round(preset.epochs * pairs / preset.batch_size, -2)
-
-        # 4. their rate, which falls with the length of the sentences
-        relative_speed = preset.measured_mean_length / max(1.0, statistics.mean_length)
-        updates_per_hour = {}
-        for model_type, rate in preset.updates_per_hour.items():
-            updates_per_hour[model_type] = _round_rate(rate * relative_speed)
-
         return cls(
             preset=preset,
             max_words=(round(0.6 * max_words), max_words),  # in the ratio of the paper's limits, 30 and 50
             vocabulary_sizes=vocabulary_sizes,
             updates=int(min(preset.max_updates, max(preset.min_updates, updates))),
-            updates_per_hour=updates_per_hour,
             subwords=subwords,
         )
-
-
-def _round_rate(rate: float) -> int:
-    """Return a rate to two digits, since it is an estimate: 17432 -> 17000."""
-    return int(float(f"{rate:.1e}"))
 
 
 @dataclass(frozen=True)
@@ -370,7 +352,7 @@ def _model_settings(proposal: Proposal) -> Blocks:
         proposal,
         models,
         validate_every=max(100, proposal.updates // 1000 * 100),
-        updates_per_hour=proposal.updates_per_hour,
+        updates_per_hour=proposal.preset.updates_per_hour,
         displayed_models={
             "figure2_models": [rnnsearch, f"rnnsearch-{short_limit}", rnnencdec, f"rnnencdec-{short_limit}"],
             "figure3_model": rnnsearch,
@@ -451,12 +433,12 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block
 
     # 2. the rate of updates, which falls with the number of weights
     updates_per_hour: dict[str, int] = {}
-    rate = proposal.updates_per_hour.get(run.model_type)
+    rate = proposal.preset.updates_per_hour.get(run.model_type)
     if rate:
         vocabulary_sizes = (vocabulary["words"], vocabulary["target_words"])
         weights = MODEL_TYPES[run.model_type].estimate_weights(run.architecture, vocabulary_sizes)
         relative_speed = proposal.preset.measured_weights[run.model_type] / weights
-        updates_per_hour[run.model_type] = max(1, _round_rate(rate * relative_speed))
+        updates_per_hour[run.model_type] = max(1, round(rate * relative_speed))
 
     # 3. about twenty validations
     blocks = _experiment_settings(

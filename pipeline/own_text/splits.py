@@ -47,7 +47,6 @@ class TextStatistics:
         left_out_pairs: training pairs left out because they share a sentence with a sampled set.
         one_sided_pairs: pairs with an empty side, which a run leaves out.
         lengths: tokens of the longer side of each counted training pair.
-        token_count: tokens of both sides of these pairs.
         word_counts: counts of the words of each split: of all held-out text, and of the counted training pairs.
         shifts: the splits whose sides are out of step.
     """
@@ -56,16 +55,10 @@ class TextStatistics:
     left_out_pairs: int = 0
     one_sided_pairs: int = 0
     lengths: list[int] = field(default_factory=list)
-    token_count: int = 0
     word_counts: dict[str, WordCounts] = field(
         default_factory=lambda: {split: (Counter(), Counter()) for split in SPLITS}
     )
     shifts: dict[str, Shift] = field(default_factory=dict)
-
-    @property
-    def mean_length(self) -> float:
-        """The mean number of tokens of a training sentence, on either side."""
-        return self.token_count / max(1, 2 * len(self.lengths))
 
     @property
     def usual_max_length(self) -> int:
@@ -99,7 +92,6 @@ class TextStatistics:
         # sizes of vocabularies and lengths of sentences are chosen from the training text alone
         if split == "train":
             self.lengths.append(max(len(source), len(target)))
-            self.token_count += len(source) + len(target)
 
     def add_shift(self, split: str, lengths: PairLengths) -> None:
         """Look for a shift in a split, from the lengths of its pairs."""

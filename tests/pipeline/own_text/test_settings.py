@@ -29,7 +29,6 @@ def propose_config(folder: Path, pairs: int = 5000, length: int = 20, words: int
         pairs={"train": pairs, "dev": 100, "test": 100},
         left_out_pairs=3,
         lengths=[length] * 1000,
-        token_count=2 * length * 1000,
         word_counts={"train": (Counter(repeated_words), Counter(dict.fromkeys("abc", 2)))},
     )
     text = OwnText(
