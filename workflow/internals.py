@@ -63,11 +63,6 @@ def submits_jobs(workflow: Any) -> bool:
     return limits_jobs or "cluster" in workflow.global_resources
 
 
-def has_rule_for(workflow: Any, file: str) -> bool:
-    """Return whether a rule makes a file. This is known once all rules are read."""
-    return any(rule.is_producer(file) for rule in workflow.rules)
-
-
 def get_status_command(workflow: Any) -> str | None:
     """Return the executor's program for the states of jobs, or None."""
     return getattr(workflow.executor_settings, "status_command", None)

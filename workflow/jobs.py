@@ -91,8 +91,6 @@ class Jobs:
     """The number of cores that jobs on this machine share."""
     gpus: int
     """The number of GPUs that jobs on this machine share; 0 if there are none, or if jobs are submitted."""
-    is_made: Callable[[str], bool]
-    """Whether a rule makes a file."""
 
     def __post_init__(self) -> None:
         config, plan, paths = self.config, self.plan, self.paths
@@ -154,8 +152,7 @@ class Jobs:
 
     def user_file_stamps(self, wildcards: Any) -> list[list[Any]]:
         """Return stamps of the user's own files. Snakemake does not notice if an older file takes the place of one."""
-        named_files = [file for _, file in experiment.collect_named_files(self.config)]
-        return job_settings.get_file_stamps(file for file in named_files if not self.is_made(file))
+        return job_settings.get_file_stamps(file for _, file in experiment.collect_named_files(self.config))
 
     def vocabulary_of_initial_model(self, wildcards: Any) -> list[str]:
         """Return the vocabulary of the model with whose weights the trainings begin; an empty list if there is none."""

@@ -7,6 +7,8 @@ from nmt.settings.model_types import MODEL_TYPES_IN_BROWSER
 from nmt.store.model_folder import NEEDED_FILES, TEXT_SETTINGS
 from pipeline.config.schema import Config
 
+FOLDERS_OF_RUN = ("data", "moses", "translations")
+"""Folders whose files, if the settings name them, are made by the run itself."""
 COMMON_BUDGET = "common_budget"
 """A name that no corpus can have, for its underscore."""
 
@@ -54,9 +56,7 @@ def find_missing_files(config: Config) -> list[str]:
     """Return a line for each of the user's own files that this run reads and that is missing."""
     lines = []
     for key, file in collect_named_files(config):
-        # files in these folders may be made by this run itself
-        may_be_made = Path(file).parts[0] in ("data", "moses", "translations")
-        if not may_be_made and not Path(file).is_file():
+        if not Path(file).is_file():
             lines.append(
                 f"{key}: {file}: no such file; a relative path is relative to the file that contains it"
             )
@@ -64,7 +64,7 @@ def find_missing_files(config: Config) -> list[str]:
 
 
 def collect_named_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the files that the settings name: text, an initial model, results of other tools."""
+    """Return the keys and paths of the user's own files: text, an initial model, results of other tools."""
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
 
@@ -90,7 +90,7 @@ def collect_named_files(config: Config) -> list[tuple[str, str]]:
     else:
         files.append(("artifacts.moses_translations", artifacts.moses_translations))
 
-    return [(key, file) for key, file in files if file]
+    return [(key, file) for key, file in files if file and Path(file).parts[0] not in FOLDERS_OF_RUN]
 
 
 def find_surplus_shards(config: Config) -> list[str]:

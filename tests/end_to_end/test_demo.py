@@ -56,7 +56,7 @@ def test_all_tables_and_figures_are_there(finished):
 
 def test_a_person_is_told_the_finding_and_little_more(finished):
     output = (finished / OUTPUT).read_text(encoding="utf-8")
-    assert output.count("RNNsearch-50*: begins, 300 updates") == 1
+    assert output.count("rnnsearch-50-star: begins, 300 updates") == 1
     said = " ".join(output.split())  # whatever the width of its lines
     assert " ".join((finished / "results" / "headline.txt").read_text(encoding="utf-8").split()) in said
     assert str(finished / "results" / "report.html") in said

@@ -26,5 +26,5 @@ def test_refused_job_is_sent_once(cluster, experiment):
         "--set-resources", "train:constraint=nowhere", "--", f"{FOLDER}/model.safetensors"
     )
     assert experiment.heads[-1].wait(timeout=PATIENCE) != 0
-    failure = "FAILED: train RNNencdec-30\nSlurm refuses it: Invalid feature specification\n"
+    failure = "FAILED: train rnnencdec-30\nSlurm refuses it: Invalid feature specification\n"
     assert experiment.output().count("FAILED") == experiment.output().count(failure) == 1

@@ -83,10 +83,10 @@ def test_stage_has_a_line_at_its_end(observed):
 
 def test_training_has_a_line_at_start_and_end(observed):
     observed.begin("logs/train/rnnsearch-50.log")
-    assert observed.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
+    assert observed.lines()[-1].endswith("train rnnsearch-50: begins, 900 updates")
     observed.seconds = 180
     observed.trained("rnnsearch-50")
-    assert observed.lines()[-1].endswith("train RNNsearch-50: done in 0:03:00, dev NLL 2.14")
+    assert observed.lines()[-1].endswith("train rnnsearch-50: done in 0:03:00, dev NLL 2.14")
     observed.run.close()
 
 
@@ -99,7 +99,7 @@ def test_running_jobs_have_a_line_each_minute(observed):
         observed.progress(train, 20, 1000)
     lines = observed.lines()[begun:]
     assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
-    assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, prepare dev"}
+    assert {line.split("  ")[-1] for line in lines} == {"train rnnsearch-50 2%, prepare dev"}
     observed.run.close()
 
 
@@ -136,7 +136,7 @@ def test_failure_shows_the_log(observed, text, shown, explained):
     assert observed.run.report_failure(log) is explained
     lines = observed.lines()[2:]
     named_log = [] if text is None else [f"log: experiment/{log}"]
-    assert lines == ["", "FAILED: train RNNsearch-50", *shown, *named_log, ""]
+    assert lines == ["", "FAILED: train rnnsearch-50", *shown, *named_log, ""]
     assert observed.run.report_failure(log)  # Snakemake names it again at its end
     assert observed.lines()[2:] == lines
     observed.run.close()
@@ -159,7 +159,7 @@ def test_earlier_attempt_is_not_shown(observed):
     observed.run.start_job(log, is_submitted=True)
     observed.seconds += 100
     observed.run.refresh_line()
-    assert observed.lines()[-1].endswith("waiting in the queue: train RNNsearch-50")
+    assert observed.lines()[-1].endswith("waiting in the queue: train rnnsearch-50")
     observed.run.report_failure(log, "Slurm refuses it: too large")
-    assert observed.lines()[-3:] == ["FAILED: train RNNsearch-50", "Slurm refuses it: too large", ""]
+    assert observed.lines()[-3:] == ["FAILED: train rnnsearch-50", "Slurm refuses it: too large", ""]
     observed.run.close()

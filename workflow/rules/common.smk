@@ -202,7 +202,6 @@ jobs = Jobs(
     paths,
     cores=internals.count_cores(workflow),
     gpus=SHARED_GPUS,
-    is_made=lambda file: internals.has_rule_for(workflow, file),
 )
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

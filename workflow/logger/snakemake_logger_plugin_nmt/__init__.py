@@ -28,7 +28,6 @@ from nmt.io import progress
 from nmt.io.files import read_json
 from nmt.io.messages import ERROR_START, set_color
 from nmt.io.progress import format_duration
-from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import (
     estimate_parallel_hours,
@@ -167,7 +166,7 @@ class RunProgress:
 
             # 2. the name of the job, its log, and what happens next
             job = self._jobs.get(log)
-            name = f"{job.stage} {self._name_job(job)}" if job else log
+            name = f"{job.stage} {job.name}" if job else log
             heading = set_color("red", f"FAILED: {name}", self._stream)
             if lines:
                 reasons.append(f"log: {os.path.relpath(path, self._start_folder)}")
@@ -200,7 +199,7 @@ class RunProgress:
         self.print_lines(f"{elapsed:>8} {time_left:>10}  {text}")
 
     def _print_job_line(self, job: jobs.Job, text: str) -> None:
-        self._print_timed_line(f"{job.stage} {self._name_job(job)}: {text}")
+        self._print_timed_line(f"{job.stage} {job.name}: {text}")
 
     def _draw_last_line(self, text: str) -> None:
         """Replace the last line of a terminal."""
@@ -216,7 +215,7 @@ class RunProgress:
             job = self._jobs.get(log)
             if job is None:
                 continue
-            text = f"{job.stage} {self._name_job(job)}"
+            text = f"{job.stage} {job.name}"
             path = self._folder / log
             if started_job.is_submitted and not self._is_new(started_job, path):
                 waiting_texts.append(text)
@@ -244,7 +243,6 @@ class RunProgress:
         """Read which jobs the run has, and start the thread that watches them."""
         job_list = jobs.started_job_lists[-1]
         self._config = job_list.config
-        self._runs = collect_runs(self._config)
         self._jobs = {job.log: job for job in job_list.pending_jobs}
         self.print_lines(HEADING)
         self._watcher.start()
@@ -257,15 +255,6 @@ class RunProgress:
     def _is_new(self, started_job: StartedJob, path: Path) -> bool:
         """Return whether a file of a job was written since its start."""
         return path.is_file() and path.stat().st_mtime != started_job.earlier_files.get(path)
-
-    def _name_job(self, job: jobs.Job) -> str:
-        """Return what a job works on: the label of its model and its other wildcards, or else the job's name."""
-        if job.run not in self._runs:
-            return job.name
-        model = self._runs[job.run].model
-        words = [format_run_label(job.run, {model: self._config.models[model].label})]
-        words += [value for name, value in job.wildcards.items() if name not in ("run", "system")]
-        return ", ".join(words)
 
     def _estimate_hours_left(self) -> float | None:
         """Return the hours left, from the rate of trainings and the mean time of finished jobs of other kinds.
