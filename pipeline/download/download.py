@@ -1,6 +1,7 @@
 """Downloads of archives from mirrors, their official address or other archives, with checks and resumption."""
 
 import hashlib
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -174,12 +175,9 @@ class _Transfer:
         change the times of the user's file. And if the user changed the file, the archive would change after its
         checksums were compared.
         """
-        if not path.is_file():
-            raise SourceError("no such file")
         try:
-            with path.open("rb") as file:
-                chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
-                self._write(chunks, path.stat().st_size, start=0)
+            with full_disk_as_user_error(self.partial_file):
+                shutil.copyfile(path, self.partial_file)
         except OSError as error:
             raise SourceError(f"cannot be read ({error.strerror or error})") from None
 
