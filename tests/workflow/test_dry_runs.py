@@ -13,6 +13,7 @@ MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnse
 TRAINED = {
     "ablations": 30,
     "ablations-europarl": 36,
+    "europarl-pieces": 10,
     "multi30k-subwords": 2,
     "cho2014b": 2,
     "sutskever2014": 6,

@@ -68,3 +68,15 @@ FIGURE3_MODEL = CONFIG.artifacts.figure3_model
 ATTENTION_FILES = []
 if FIGURE3_MODEL:
     ATTENTION_FILES = [str(FOLDER.translations("test", FIGURE3_MODEL, mode)) for mode in MODES]
+
+
+def list_package_sources(run):
+    """Return the files that a run adds to the package: translations, files of its training, attention, perplexity."""
+    translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
+    files = translations + paths.provenance_files(translations)
+    files += [f"{paths.model_folder(run)}/{name}" for name in RECORD_FILES]
+    if run in OUTPUTS.aligned_runs:
+        files.append(f"alignments/{run}.jsonl")
+    if run in PERPLEXITY_SYSTEMS:
+        files.append(f"perplexity/{run}.json")
+    return files

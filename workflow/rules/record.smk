@@ -1,7 +1,7 @@
-"""Record the results when all of them exist.
+"""Record the results when all of them exist, and pack single runs for a run in pieces.
 
 In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package_files.smk).
-Out: results/ro-crate-metadata.json.
+Out: results/ro-crate-metadata.json, pieces/RUN.tar.zst.
 """
 
 RECORD = "results/ro-crate-metadata.json"
@@ -27,3 +27,23 @@ rule ro_crate:
         planned_results_file=str(records.PLANNED_RESULTS),
     script:
         "../scripts/ro_crate.py"
+
+
+# --- a run in pieces --------------------------------------------------------------------------------------------------
+
+
+rule pack_run:
+    """Pack the files of a run that the results need, without weights. tools/pieces.py joins such archives."""
+    input:
+        files=lambda wildcards: list_package_sources(wildcards.run),
+    output:
+        archive="pieces/{run}.tar.zst",
+    log:
+        "logs/results/{run}.pack.log",
+    wildcard_constraints:
+        run=options.match_any(plan.selected_runs),
+    localrule: True
+    params:
+        files_with_attention=ATTENTION_FILES,
+    script:
+        "../scripts/pack_run.py"
