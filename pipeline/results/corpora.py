@@ -1,7 +1,7 @@
 """Corpus statistics: pairs and words of every corpus at every stage, removed pairs, and unknown words."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json
 from nmt.settings.text import Languages
-from pipeline.preparation import SIDES, read_word_counts
+from pipeline.preparation import REASONS, SIDES, read_word_counts
 from pipeline.results.tables.table import Table
 
 Counts = dict[str, Any]
@@ -63,42 +63,34 @@ def sum_corpus_counts(
     # the stages after cleaning
     for name in corpus.stages:
         shards = [read_json(path)["stage"] for path in corpus.shard_files(name, "counts.json")]
-        stages.append(_sum_stages(name, shards))
+        stages.append(_sum_stages(shards))
 
     # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
         word_counts = read_word_counts(corpus.shard_files(corpus.stages[-1], f"{language}.words.zst"))
         stages[-1][side]["unknown"] = sum(word_counts[word] for word in word_counts if word not in vocabulary)
 
-    # removed pairs by reason: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
-    removed = {}
-    for name, count in clean_counts.items():
-        if name != "pairs" and not name.startswith(("source", "target", "kept")):
-            removed[name] = count
     overlap = read_json(Path("data", "overlap", f"{corpus.name}.json")) if corpus.part == "train" else {}
     return {
         "name": corpus.name,
         "part": corpus.part,
         "stages": stages,
-        "removed": removed,
+        "removed": {reason: clean_counts[reason] for reason in REASONS},
         "overlap": overlap,
     }
 
 
 def _describe_stage(name: str, pairs: int, counts: Counts, prefix: str = "") -> Counts:
-    """Return the counts of a stage: pairs, and words of source and target, which are None if they are not counted."""
-    words = {side: {"words": counts.get(f"{prefix}{side}_words")} for side in SIDES}
+    """Return the counts of a stage: pairs, and words of source and target."""
+    words = {side: {"words": counts[f"{prefix}{side}_words"]} for side in SIDES}
     return {"name": name, "pairs": pairs, **words}
 
 
-def _sum_stages(name: str, stages: Sequence[Counts]) -> Counts:
-    """Return the sums of the counts of some stages. A count that one of them lacks, such as unknown words, is None."""
-    total: Counts = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
+def _sum_stages(stages: Sequence[Counts]) -> Counts:
+    """Return the sums of the counts of a stage in some shards or corpora."""
+    total: Counts = {"name": stages[0]["name"], "pairs": sum(stage["pairs"] for stage in stages)}
     for side in SIDES:
-        total[side] = {}
-        for key in stages[-1][side]:
-            counts = [stage[side].get(key) for stage in stages]
-            total[side][key] = None if None in counts else sum(counts)
+        total[side] = {key: sum(stage[side][key] for stage in stages) for key in stages[0][side]}
     return total
 
 
@@ -106,20 +98,16 @@ def _sum_stages(name: str, stages: Sequence[Counts]) -> Counts:
 
 
 def append_total(corpora: Sequence[Counts]) -> list[Counts]:
-    """Return the training corpora, their total if there are several, and then the other corpora."""
+    """Return the training corpora, their total if there are several, and then the other corpora.
+
+    All training corpora have the same stages.
+    """
     training_corpora = [corpus for corpus in corpora if corpus["part"] == "train"]
     other_corpora = [corpus for corpus in corpora if corpus["part"] != "train"]
     if len(training_corpora) < 2:
         return training_corpora + other_corpora
-    stages = [stage for corpus in training_corpora for stage in corpus["stages"]]
-    total_stages = []
-    for name in dict.fromkeys(stage["name"] for stage in stages):  # each once, in order
-        # if a corpus does not have the stage, its last stage counts: without a selection, all sentences are used
-        corpus_stages = []
-        for corpus in training_corpora:
-            stages_by_name = {stage["name"]: stage for stage in corpus["stages"]}
-            corpus_stages.append(stages_by_name.get(name, corpus["stages"][-1]))
-        total_stages.append(_sum_stages(name, corpus_stages))
+    stages_by_corpus = [corpus["stages"] for corpus in training_corpora]
+    total_stages = [_sum_stages(stages) for stages in zip(*stages_by_corpus, strict=True)]
     total = {"name": "total", "part": "train", "stages": total_stages}
     return [*training_corpora, total, *other_corpora]
 
@@ -150,11 +138,7 @@ def build_corpora_table(
     for record in records:
         rows.append([_format_cell(record[key]) for key in headers])
 
-    # a note for each corpus that lost pairs
-    notes = [_NOTE]
-    for corpus in corpora:
-        if any(corpus["removed"].values()) or any(corpus["overlap"].values()):
-            notes.append(_describe_losses(corpus))
+    notes = [_NOTE, *_describe_losses(corpora)]
     return Table(records, list(headers.values()), rows, text_columns=["Part", "Corpus", "Stage"], notes=notes)
 
 
@@ -184,17 +168,19 @@ def _format_cell(value: str | float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.2%}"
 
 
-def _describe_losses(corpus: Counts) -> str:
-    """Return the note that says which pairs of a corpus were removed and why, and which overlap with held-out text."""
-    removed_counts = _format_counts(corpus["removed"])
-    overlap_counts = _format_counts(corpus["overlap"])
-    clauses = []
-    if removed_counts:
-        clauses.append(f"removed pairs: {removed_counts}")
-    if overlap_counts:
-        matches = "same: as tokens; alike: by letters and digits"
-        clauses.append(f"pairs that share a sentence with held-out text ({matches}): {overlap_counts}")
-    return f"{corpus['name']}: {'; '.join(clauses)}."
+def _describe_losses(corpora: Sequence[Counts]) -> Iterator[str]:
+    """Yield a note for each corpus that lost pairs, with the reasons, or that shares sentences with held-out text."""
+    for corpus in corpora:
+        removed_counts = _format_counts(corpus["removed"])
+        overlap_counts = _format_counts(corpus["overlap"])
+        clauses = []
+        if removed_counts:
+            clauses.append(f"removed pairs: {removed_counts}")
+        if overlap_counts:
+            matches = "same: as tokens; alike: by letters and digits"
+            clauses.append(f"pairs that share a sentence with held-out text ({matches}): {overlap_counts}")
+        if clauses:
+            yield f"{corpus['name']}: {'; '.join(clauses)}."
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
