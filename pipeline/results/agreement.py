@@ -169,7 +169,7 @@ def _compare_trainings(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comp
         for run in (my_runs[0], their_runs[0]):
             dev_texts.append((run["data"]["dev"], run["dev_sentences"], run["max_words"]))
         if dev_texts[0] == dev_texts[1]:
-            yield from _compare_numbers(f"Development NLL: {label}", "dev_nll", my_runs, their_runs)
+            yield _compare_numbers(f"Development NLL: {label}", "dev_nll", my_runs, their_runs)
 
 
 def _compare_perplexities(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[Comparison]:
@@ -178,23 +178,21 @@ def _compare_perplexities(my_inputs: Inputs, their_inputs: Inputs) -> Iterator[C
     for system, my_runs in my_inputs.perplexities().items():
         if system in their_perplexities and _have_same_text(my_inputs, their_inputs, "test"):
             name = f"Perplexity: {my_inputs.settings.label(system)}"
-            yield from _compare_numbers(name, "perplexity", my_runs, their_perplexities[system])
+            yield _compare_numbers(name, "perplexity", my_runs, their_perplexities[system])
 
 
 def _compare_numbers(
     name: str, key: str, my_runs: Sequence[Result], their_runs: Sequence[Result]
-) -> Iterator[Comparison]:
-    """Yield a row that compares the means of a number over runs, unless a run does not have the number."""
+) -> Comparison:
+    """Return a row that compares the means of a number over runs."""
     my_numbers = [run[key] for run in my_runs]
     their_numbers = [run[key] for run in their_runs]
     my_mean, their_mean = Mean.from_values(my_numbers), Mean.from_values(their_numbers)
     difference = compare_means(my_mean, their_mean)
-    if difference.value is None:
-        return
     if my_numbers == their_numbers:
         agreement = EQUAL
     elif difference.p is None:
         agreement = UNKNOWN
     else:
         agreement = WITHIN if difference.p >= SIGNIFICANCE_LEVEL else DIFFERENT
-    yield Comparison(name, my_mean.format(2), their_mean.format(2), agreement)
+    return Comparison(name, my_mean.format(2), their_mean.format(2), agreement)

@@ -84,10 +84,10 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
     """Yield a line for each number of a summary that differs from the run's history."""
     # the numbers of the history, which has a line every few updates, and a line for each validation
     lines = list(read_history(history))
-    dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
+    dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if "dev_nll" in line}
     history_values = {
         "updates": max(line["update"] for line in lines),
-        "epochs": max(line.get("epoch", 0.0) for line in lines),
+        "epochs": max(line["epoch"] for line in lines),
         "dev_nll": dev_nll_by_update.get(_kept_update(summary)),
     }
     yield from _compare_values(summary_path, summary, history, history_values)
