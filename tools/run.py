@@ -199,6 +199,7 @@ def _has_new_results(folder: Path) -> bool:
 
 def _print_results(folder: Path) -> None:
     """Print Table 1, the headline result, how published runs score, where the report is, and how to translate."""
+    from nmt.io.files import read_json
     from pipeline.results.published_runs import compare_with_published_runs
 
     results = folder / "results"
@@ -222,10 +223,15 @@ def _print_results(folder: Path) -> None:
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
 
-    models = sorted(file.parent for file in folder.glob("models/*/text.json"))
-    if models:
-        # the last one by name: RNNsearch-50* in the demo
-        print("To try:", f"    .venv/bin/nmt translate --model {models[-1]}", sep="\n")
+    # the model with the best BLEU; a model without scores counts as 0
+    best_model, best_bleu = None, -1.0
+    for file in sorted(folder.glob("models/*/text.json")):
+        scores = folder / "scores" / "test" / f"{file.parent.name}.json"
+        bleu = read_json(scores)["bleu_all"] if scores.is_file() else 0.0
+        if bleu > best_bleu:
+            best_model, best_bleu = file.parent, bleu
+    if best_model:
+        print("To try:", f"    .venv/bin/nmt translate --model {best_model}", sep="\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ nothing.
 
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
+from dataclasses import replace
 from pathlib import Path
 
 from tabulate import tabulate
@@ -75,6 +76,19 @@ def find_training_state(states: RunStates, name: str) -> tuple[str, str | None]:
     return "unknown", "settings not known: the text in data/ or the model init_from is missing"
 
 
+def _add_job_progress(run_state: RunState, progress_file: Path) -> RunState:
+    """Return a running training with the updates of its progress file, which is written more often than the history."""
+    job_progress = progress.read_progress(progress_file)
+    if not job_progress or not job_progress.total:
+        return run_state
+    status = replace(
+        run_state.status,
+        update=max(run_state.status.update, job_progress.count),
+        updates_per_second=run_state.status.updates_per_second or job_progress.rate or None,
+    )
+    return replace(run_state, status=status, planned_updates=job_progress.total)
+
+
 def _has_model(model_folder: Path, model: ExpectedModel | None) -> bool:
     """Return whether the folder of a finished model has this model. None: nobody knows which one it should be."""
     try:
@@ -95,6 +109,8 @@ def format_status_table(config: Config, folder: Path) -> str:
         run_state = states[name]
         label = format_run_label(name, {run_state.run.model: config.models[run_state.run.model].label})
         state, reason = find_training_state(states, name)
+        if state == "running":
+            run_state = _add_job_progress(run_state, states.experiment.training_progress(name))
         rows.append(_format_row(label, state, run_state))
         if state == "done":
             finished_runs.append(name)

@@ -20,9 +20,11 @@ def test_results_are_printed_at_the_end(tmp_path, capsys):
     (tmp_path / "results" / "table1.md").write_text(f"{row}\n\nNotes.\n", encoding="utf-8")
     (tmp_path / "results" / "headline.txt").write_text(f"{'word ' * 30}\n", encoding="utf-8")
     (tmp_path / "results" / "report.html").touch()
-    for name in ("rnnsearch-5", "rnnencdec-5"):
+    (tmp_path / "scores" / "test").mkdir(parents=True)
+    for name, bleu in (("rnnencdec-5", 4.0), ("rnnsearch-5", 20.0), ("rnnsearch-5-star", 12.0)):
         (tmp_path / "models" / name).mkdir(parents=True)
         (tmp_path / "models" / name / "text.json").touch()
+        (tmp_path / "scores" / "test" / f"{name}.json").write_text(f'{{"bleu_all": {bleu}}}')
     run._print_results(tmp_path)
     lines = capsys.readouterr().out.splitlines()
     assert row[:-25] in lines and "Notes." not in lines and len(lines) <= 16  # what fits into 80 columns

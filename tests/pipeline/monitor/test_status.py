@@ -145,3 +145,9 @@ def test_training_of_epochs_ends_earlier(tmp_path):
     line = '{"update": 300, "epoch": 0.0032, "train_nll": 1.0, "seconds": 30.0}\n'
     write(state_of(config, tmp_path, run) / HISTORY, line)
     assert RunStates(config, tmp_path)[run].planned_updates == 703_125
+
+    # the file of a running job is ahead of the history
+    progress = '{"count": 370, "total": 703125, "unit": "updates", "seconds": 30.0}'
+    write(tmp_path / f"logs/train/{run}.progress.json", progress)
+    with hold_folder(state_of(config, tmp_path, run), "refuse"):
+        assert "370/703,125" in format_status_table(config, tmp_path)
