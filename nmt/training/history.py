@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from nmt.errors import UserError
@@ -25,8 +23,6 @@ HistoryLine = dict[str, Any]
 
 RATE_LINES = 20
 """Number of intervals between lines of the history over which the rate is measured."""
-PAUSE_FACTOR = 8
-"""Factor on the usual time of an update from which the time is a pause."""
 
 
 class History:
@@ -140,33 +136,24 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
     start: HistoryLine = {"update": 0, "seconds": 0.0}
     if lines and "dev_nll" in lines[0]:
         start = lines[0]
-    last_line = update_lines[-1] if update_lines else start
+    rate_lines = [start, *update_lines][-RATE_LINES - 1 :]
+    last_line = rate_lines[-1]
     return RunStatus(
         update=last_line["update"],
         epoch=last_line.get("epoch"),
-        updates_per_second=_measure_rate([start, *update_lines][-RATE_LINES - 1 :]),
+        updates_per_second=_measure_rate(rate_lines[0], last_line),
         dev=scores[-1] if scores else None,
         best=max(scores, key=lambda score: score.sort_key(dev_score), default=None),
     )
 
 
-def _measure_rate(lines: Iterable[HistoryLine]) -> float | None:
-    """Return the updates per second between lines, or None if it is not known.
-
-    Intervals in which updates took many times as long as usual are left out, since the machine has slept, or the
-    process was stopped.
-    """
-    intervals: list[tuple[int, float]] = [
-        (next_line["update"] - line["update"], next_line["seconds"] - line["seconds"])
-        for line, next_line in pairwise(lines)
-        if next_line["update"] > line["update"] and next_line["seconds"] > line["seconds"]
-    ]
-    if not intervals:
+def _measure_rate(first_line: HistoryLine, last_line: HistoryLine) -> float | None:
+    """Return the updates per second between two lines, or None if there were no updates."""
+    updates: int = last_line["update"] - first_line["update"]
+    if updates <= 0:
         return None
-    usual_seconds = median(seconds / updates for updates, seconds in intervals)
-    max_seconds = PAUSE_FACTOR * usual_seconds
-    intervals = [(updates, seconds) for updates, seconds in intervals if seconds / updates < max_seconds]
-    return sum(updates for updates, _ in intervals) / sum(seconds for _, seconds in intervals)
+    seconds: float = last_line["seconds"] - first_line["seconds"]
+    return updates / max(seconds, 1e-3)
 
 
 def count_planned_updates(training: Training, updates_per_epoch: float | None) -> int:

@@ -59,12 +59,6 @@ def test_continued_run_counts_from_its_base(history):
         assert (status.update, status.updates_per_second) == (100, None)
 
 
-def test_pause_is_not_in_the_rate(history):
-    lines = [update_line(10 * line, 5.0 * line + (600 if line > 7 else 0)) for line in range(1, 10)]
-    write_lines(history, *lines)
-    assert read_run_status(history.path).updates_per_second == 2.0
-
-
 @pytest.mark.parametrize(("dev_score", "best_update"), [("nll", 10), ("bleu", 20)])
 def test_best_score(history, dev_score, best_update):
     write_lines(
