@@ -1,3 +1,1 @@
 """Figures as PDF and PNG, each plotted from the replication package of a run."""
-
-import nmt.plots  # noqa: F401  # before matplotlib
