@@ -40,13 +40,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the name and the subcommand that the arguments name, and the other arguments.
 
-        `help` and `help COMMAND` are the option --help. Raises UserError for an unknown name.
+        Raises UserError for an unknown name.
         """
-        if args[0] == "help":
-            args = [*args[1:], "--help"]
-        if args[0] == "--help":
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
         if args[0] not in self.entries:
             from nmt.settings.base import suggest_name  # slow to import
 

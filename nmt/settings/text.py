@@ -17,21 +17,13 @@ _CODES = (
     "as bn ca cs de el en es et fi fr ga gu hi hu is it kn lt lv ml mni mr nl or pa pl pt ro ru sk sl sv ta tdt te "
     "yue zh"
 )
-_ISO_639_3_CODES = (
-    "asm ben cat ces deu ell eng spa est fin fra gle guj hin hun isl ita kan lit lav mal mni mar nld ori pan pol por "
-    "ron rus slk slv swe tam tdt tel yue zho"
-)
-"""Codes of the same languages by which many collections of text name their files."""
-
 LANGUAGES = tuple(_CODES.split())
 """Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
 
 
 def describe_unknown_language(code: str) -> str:
     """Return the line about a code that Moses' tokenizer has no rules for."""
-    moses_codes = dict(zip(_ISO_639_3_CODES.split(), LANGUAGES, strict=True)) | {"jpn": "ja", "kor": "ko"}
-    advice = f"; for this language, write {moses_codes[code]}" if code in moses_codes else ""
-    return f"{code} is not one of Moses' languages: it is tokenized like English{advice}"
+    return f"{code} is not one of Moses' languages ({_CODES}): it is tokenized like English"
 
 
 class Languages(Settings):

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from nmt.cli import commands, main
 from nmt.errors import UserError
-from nmt.settings.text import describe_unknown_language
 from tests.running import ROOT, list_subcommands, nmt, run_python
 from tests.training_settings import decoding
 
@@ -113,14 +112,3 @@ def test_mistyped_word_is_one_line(words, message, monkeypatch, capsys):
     error = capsys.readouterr().err
     assert error.startswith("error: ") and message in error and error.count("\n") == 1
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "a closed pipe would end the tests that follow"
-
-
-def test_language_by_a_code_of_three_letters():
-    for code, moses_code in (("deu", "de"), ("zho", "zh"), ("kor", "ko")):
-        assert describe_unknown_language(code).endswith(f"write {moses_code}")
-
-
-def test_help_is_a_word_and_an_option():
-    for line in ("help model package", "model package -h", "model help package"):
-        result = CliRunner().invoke(commands, line.split(), prog_name="nmt")
-        assert "Usage: nmt model package" in result.output
