@@ -114,32 +114,16 @@ def join_subwords(subwords: Iterable[str], whole_words: Sequence[str]) -> tuple[
     return [word for word in words if word], kept_indices
 
 
-_UNIT = re.compile(r"^[▁Ġ].|@@$|^##\w|.￭|￭.|</w>$")
-"""A word with the mark of a unit, as SentencePiece, GPT-2, subword-nmt, WordPiece and OpenNMT's tokenizer write it."""
-
-
-def _check_whole_words(word_counts: Sequence[tuple[str, int]]) -> None:
-    """Raise a UserError if one word in twenty has the mark of a unit: the text was cut into units before."""
-    unit_counts = [(word, count) for word, count in word_counts if _UNIT.search(word)]
-    unit_count = sum(count for _, count in unit_counts)
-    if 20 * unit_count > sum(count for _, count in word_counts):
-        raise UserError(
-            f"vocabulary: the text consists of units already, such as {unit_counts[0][0]!r}; learn units from text "
-            "that is not cut, or make a vocabulary of words (leave out --subwords; with make, UNITS)"
-        )
-
-
 def learn_subwords(word_counts: Sequence[tuple[str, int]], max_subwords: int) -> list[tuple[str, int]]:
     """Learn subwords from words and their counts. Return the subwords and their counts, in the order of learning.
 
     There are fewer than `max_subwords` if the words have fewer. SentencePiece holds the words in memory.
 
     Raises:
-        UserError: the words are units already, or there are more distinct characters than subwords.
+        UserError: there are more distinct characters than subwords.
     """
     import sentencepiece  # imported here, since it is slow to import and only learning needs it
 
-    _check_whole_words(word_counts)
     word_counts = [(word, count) for word, count in word_counts if WORD_START not in word]
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "subwords"

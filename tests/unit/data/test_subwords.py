@@ -99,9 +99,3 @@ def test_join_subwords():
     words, starts = join_subwords(["ab", "c", "▁d", "[UNK]", "e", "▁", "▁f"], SPECIALS)
     assert words == ["abc", "d", "[UNK]", "e", "f"]
     assert starts == [0, 2, 3, 4, 6]
-
-
-@pytest.mark.parametrize("words", [["▁The", "▁king", "s"], ["un@@", "ited"], ["un", "##ited"]])
-def test_units_are_not_cut_again(words):
-    with refused():
-        learn_subwords([(word, 5) for word in words], 20)
