@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -166,15 +166,13 @@ class Model:
         return translations[0] if isinstance(source, str) else translations
 
 
-def check_lines(name: str, text: object) -> list[str]:
+def check_lines(name: str, text: Iterable[str]) -> list[str]:
     """Return the lines of a text, which is a single line or a collection of lines.
 
     Raises:
         UserError: a line is not a string, or has text after a line break, which would be lost. `name` begins the
             message.
     """
-    if isinstance(text, bytes | bytearray | Mapping) or not isinstance(text, Iterable):
-        raise UserError(f"{name}: found {type(text).__name__}, expected a line of text or a list of lines")
     lines = [text] if isinstance(text, str) else list(text)
     for index, line in enumerate(lines):
         location = name if isinstance(text, str) else f"{name}: item {index} of the list"
@@ -201,12 +199,9 @@ def load(folder: str | Path, *other_folders: str | Path, **options: Any) -> Mode
             "auto"), threads, precision ("fp32", "tf32", "bf16" or "int8"), batch_size.
 
     Raises:
-        UserError: a folder is no path or holds no model, the models do not fit together, or an option is not valid.
+        UserError: a folder holds no model, the models do not fit together, or an option is not valid.
     """
-    try:
-        folders = [Path(path) for path in (folder, *other_folders)]
-    except TypeError:
-        raise UserError("nmt.load: expected the path of a folder, or several: nmt.load(A, B)") from None
+    folders = [Path(path) for path in (folder, *other_folders)]
     compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
         return Model(folders, compute)

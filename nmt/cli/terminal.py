@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import UserError, printable
+from nmt.errors import UserError
 from nmt.io.messages import print_warning
+from nmt.settings.base import shorten
 
 if TYPE_CHECKING:
     from nmt.data.vocabulary import Vocabulary
@@ -22,10 +22,6 @@ READ_AHEAD = 500
 """Lines of input that are read together, so that lines of similar length share a batch."""
 MAX_WORDS_IN_WARNING = 5
 """Unknown words that a warning names."""
-MAX_COUNTED_WORDS = 20_000
-"""Distinct unknown words that are counted. If there are twice as many, the rarer half is forgotten."""
-MAX_WORD_CHARACTERS = 100
-"""Characters of an unknown word that are kept."""
 
 
 @contextmanager
@@ -132,24 +128,22 @@ class UnknownWords:
         self._vocabulary = vocabulary
         self._side = side
         self._word_count = self._unknown_count = 0
-        self._unknown_words: Counter[str] = Counter()
+        self._examples: list[str] = []
 
     def count(self, sentences: Iterable[Sequence[str]]) -> None:
         """Count the words of tokenized sentences."""
         for tokens in sentences:
+            unknown_words = [token for token in tokens if token not in self._vocabulary]
             self._word_count += len(tokens)
-            unknown_words = [token[:MAX_WORD_CHARACTERS] for token in tokens if token not in self._vocabulary]
             self._unknown_count += len(unknown_words)
-            self._unknown_words.update(unknown_words)
-            if len(self._unknown_words) > 2 * MAX_COUNTED_WORDS:  # forget the rarer half
-                self._unknown_words = Counter(dict(self._unknown_words.most_common(MAX_COUNTED_WORDS)))
+            different_words = dict.fromkeys([*self._examples, *unknown_words])
+            self._examples = list(different_words)[:MAX_WORDS_IN_WARNING]
 
     def warn(self) -> None:
-        """Print how many words since the last call are unknown, if any are, and the most frequent of these."""
+        """Print how many words since the last call are unknown, if any are, and the first of these."""
         if self._unknown_count:
-            frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
-            names = ", ".join(printable(word) for word, _ in frequent_words)
             subject = f"{self._unknown_count:,} of {self._word_count:,} {self._side} words"
-            print_warning(f"{subject} unknown to the model, which reads [UNK]; the most frequent: {names}")
+            examples = ", ".join(map(shorten, self._examples))
+            print_warning(f"{subject} unknown to the model, which reads [UNK], such as {examples}")
         self._word_count = self._unknown_count = 0
-        self._unknown_words.clear()
+        self._examples = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import read_json, sha256, write_json
-from nmt.settings.base import read_settings, suggest_name
+from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
 
 WEIGHTS = "model.safetensors"
@@ -45,8 +45,6 @@ def read_text_settings(folder: Path) -> TextSettings:
     remedy = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
     if not path.is_file():
         check_model_folder(folder)
-        if folder.parent.name == "models" and (folder.parents[1] / "config.yaml").is_file():
-            raise UserError(f"{folder}: its run is not finished; run it again: {folder.parents[1]}")
         raise UserError(f"{path}: no such file, which says how the model's text was tokenized; {remedy}")
     return read_settings(TextSettings, path, remedy)
 
@@ -77,10 +75,8 @@ def check_model_folder(folder: Path) -> None:
     for name in NEEDED_FILES:
         if not (folder / name).is_file():
             problem = f"no {name} in it" if folder.is_dir() else "no such folder"
-            neighbours = {path.name for path in folder.parent.glob("*/")} - {folder.name}
-            suggestion = suggest_name(folder.name, neighbours)
             raise UserError(
-                f"{folder}: {problem}{suggestion}; expected a model's folder, as `nmt train` writes it (models/...)"
+                f"{folder}: {problem}; expected a model's folder, as `nmt train` writes it (models/...)"
             )
 
 

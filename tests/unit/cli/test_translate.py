@@ -171,7 +171,7 @@ def test_unknown_words_are_counted_and_named(model, tmp_path):
     source_warning, target_warning = (
         run_nmt("score", "--model", model, source, target).stderr.decode().splitlines()
     )
-    assert "4 of 6 source words" in source_warning and source_warning.endswith(": kat, Kat, W4")
+    assert "4 of 6 source words" in source_warning and source_warning.endswith(" such as Kat, kat, W4")
     assert "1 of 3 target words" in target_warning
     (warning,) = run_nmt("translate", "--model", model, source).stderr.decode().splitlines()
     assert warning == source_warning
