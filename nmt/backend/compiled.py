@@ -86,12 +86,9 @@ def _set_up_compiler() -> None:
 
 
 def _find_reason(error: Exception) -> str:
-    """Return the reason from PyTorch's message: the line of the compiler's first error, or the first line."""
-    # PyTorch's message begins with "backend='inductor' raised:"
-    lines = [line for line in str(error).splitlines() if line.strip() and "raised:" not in line]
-    compiler_errors = [line for line in lines if " error: " in line]
-    candidates = compiler_errors + lines + [type(error).__name__]
-    return candidates[0].strip()[:300]
+    """Return the compiler's first error in PyTorch's message, or the type of the exception if there is none."""
+    compiler_errors = [line.strip() for line in str(error).splitlines() if " error: " in line]
+    return compiler_errors[0][:300] if compiler_errors else type(error).__name__
 
 
 def fusible(

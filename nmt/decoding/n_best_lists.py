@@ -79,7 +79,7 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
     is_json = name_without_compression(path).endswith(".jsonl")
     lists = _read_json_lists(path) if is_json else _read_moses_lists(path)
     next_list = next(lists, None)
-    line_count = 0
+    expectation = f"{path}: expected a list for each line of {source}, in order"
     for number, text in enumerate(read_lines(source)):
         tokens = split_words(text)
         # The source of a list in Moses' format is empty.
@@ -87,20 +87,11 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
             yield replace(next_list, source=tokens)
             next_list = next(lists, None)
         elif tokens:
-            raise _make_order_error(path, source, number, next_list)
+            raise UserError(f"{expectation}; it has none for line {number} (from 0)")
         else:
             yield NBestList(number, [], [NBestEntry("", 0.0)])
-        line_count += 1
     if next_list:
-        raise _make_order_error(path, source, line_count, next_list)
-
-
-def _make_order_error(path: Path, source: Path, number: int, next_list: NBestList | None) -> UserError:
-    """Return the error that `next_list` (None: the end of the file) comes in place of the list of sentence `number`."""
-    found_list = f"sentence {next_list.number}" if next_list else "the end"
-    return UserError(
-        f"{path}: expected a list for each line of {source}, in order; found {found_list} at line {number} (from 0)"
-    )
+        raise UserError(f"{expectation}; it has one more, for sentence {next_list.number}")
 
 
 def _read_json_lists(path: Path) -> Iterator[NBestList]:
