@@ -47,15 +47,16 @@ def make_original_text(inputs: Inputs, set_name: str, folder: Path, archives: Pa
 
 def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) -> list[str]:
     """Return a line for each file of a set's text that differs from the text of `make_original_text`."""
-    package, languages = inputs.package, inputs.config.languages
-    original_files = {}
-    for language in (languages.source, languages.target):
-        files = [folder / f"tokens.{language}" for folder in corpus_folders]
-        original_files[package.text(set_name, language)] = files
+    source, target = inputs.text_files(set_name)
+    original_files = {
+        source: [folder / "tokens.source" for folder in corpus_folders],
+        target: [folder / "tokens.target" for folder in corpus_folders],
+    }
     if set_name == "test":
         (folder,) = corpus_folders
-        original_files[package.raw_reference(languages.target)] = [folder / f"raw.{languages.target}"]
-        original_files[package.gold_alignments] = [folder / "gold"]
+        raw_reference = inputs.package.raw_reference(inputs.config.languages.target)
+        original_files[raw_reference] = [folder / "raw.target"]
+        original_files[inputs.package.gold_alignments] = [folder / "gold"]
 
     # files that do not exist are not compared: some packages have no raw reference, some corpora no gold alignments
     problems = []
@@ -81,8 +82,7 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
     name = folder.name
     corpus = corpora[name]
 
-    languages = (config.languages.source, config.languages.target)
-    raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
+    raw_source, raw_target = folder / "raw.source", folder / "raw.target"
     counts = folder / "counts.json"
     sample = corpus.grammar
     if sample:
@@ -114,11 +114,10 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
         extract_corpus(sides, counts, corpus.pairs)
 
     # tokens, made with the settings of the package
-    source_language, target_language = languages
     prepare_shard(
         raw=(raw_source, raw_target),
         settings=get_preparation_settings(config, name),
-        tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
-        word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
+        tokens=(folder / "tokens.source", folder / "tokens.target"),
+        word_counts=(folder / "words.source", folder / "words.target"),
         counts=counts,
     )

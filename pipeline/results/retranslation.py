@@ -152,12 +152,9 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
         UserError: the ids differ from the text with which the models were trained.
         MissingArchiveError: an archive of the text is not in `archives`.
     """
-    languages = inputs.config.languages
     corpora = {}
     for folder in make_original_text(inputs, "dev", scratch, archives):
-        corpora[folder.name] = [
-            (folder / f"tokens.{languages.source}", folder / f"tokens.{languages.target}")
-        ]
+        corpora[folder.name] = [(folder / "tokens.source", folder / "tokens.target")]
     source_vocabulary, target_vocabulary = map(Vocabulary.read, inputs.vocabulary_files)
     bitext = binarize(corpora, source_vocabulary, target_vocabulary, folder=scratch / "binary_dev")
     meta_file = inputs.package.bitext_meta("dev")
