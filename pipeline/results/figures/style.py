@@ -87,6 +87,7 @@ def write_labels(
         fontsize: the size of the texts.
     """
     # 1. the points as fractions of the axes, which may be logarithmic, and the height of each text
+    axes.autoscale_view()  # otherwise matplotlib would compute the limits of the axes only when it draws them
     to_fractions = axes.transData + axes.transAxes.inverted()
     points = [to_fractions.transform((label.x, label.y)) for label in labels]
     texts = [textwrap.wrap(label.text, max_line_length) for label in labels]

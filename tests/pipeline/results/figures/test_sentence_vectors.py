@@ -19,4 +19,5 @@ def test_sentence_vector_labels_do_not_overlap() -> None:
     for axes, sentences in zip(figure.axes, inputs.config.sentence_vectors.panels, strict=True):
         assert sorted(text.get_text() for text in axes.texts) == sorted(sentences)
         boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
+        assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
