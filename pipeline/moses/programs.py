@@ -170,15 +170,16 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_job
                 for name in ("bin", "scripts"):
                     if installation:
                         (work_folder / name).symlink_to(installation / name)
-                    _remove_path(folder / name)
+                    shutil.rmtree(folder / name, ignore_errors=True)  # a folder
+                    (folder / name).unlink(missing_ok=True)  # or a link
                     commit_file(work_folder / name, folder / name)
     return "the PATH" if (folder / "scripts").is_symlink() else SOURCE_SHA256
 
 
 def _is_complete(root: Path) -> bool:
     """Return whether a folder has all of Moses' programs, and its scripts."""
-    has_programs = all((root / "bin" / name).exists() for name in TARGETS)
-    return has_programs and (root / "scripts").exists()
+    files = [*(f"bin/{name}" for name in TARGETS), "scripts/training/train-model.perl"]
+    return all((root / file).exists() for file in files)
 
 
 def _find_installation() -> Path | None:
@@ -187,8 +188,7 @@ def _find_installation() -> Path | None:
     if moses is None:
         return None
     installation = Path(os.path.realpath(moses)).parent.parent  # without bin/moses
-    has_training_script = (installation / "scripts/training/train-model.perl").exists()
-    return installation if _is_complete(installation) and has_training_script else None
+    return installation if _is_complete(installation) else None
 
 
 def install_eflomal(folder: Path) -> None:
@@ -264,11 +264,3 @@ def _checksum_of_files(tree: Path) -> str:
             line_of_name[name] = f"{sha256(path)}  {name}\n"  # a line of the program sha256sum
     listing = "".join(line_of_name[name] for name in sorted(line_of_name))
     return hashlib.sha256(listing.encode()).hexdigest()
-
-
-def _remove_path(path: Path) -> None:
-    """Remove a link or a folder, if it is there."""
-    if path.is_symlink():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path)

@@ -20,8 +20,8 @@ def write_text(
     outputs: SideFiles,
     max_words: int | None = None,
     sentences: int | None = None,
-) -> tuple[int, int]:
-    """Write the sentence pairs of all corpora one after the other, in constant memory.
+) -> int:
+    """Write the sentence pairs of all corpora one after the other, in constant memory. Return their number.
 
     Args:
         text: for each corpus, the token files of both sides of all its shards, in order.
@@ -29,50 +29,46 @@ def write_text(
         max_words: words of the longest sentence; None keeps all.
         sentences: number of pairs to write, spread evenly over the text; None writes all that are short enough.
 
-    Returns:
-        The number of pairs written, and of pairs with words on both sides that were too long.
-
     Raises:
         UserError: the text has characters of Moses' own notation.
     """
-
-    def is_short(words: list[list[str]]) -> bool:
-        return max_words is None or max(map(len, words)) <= max_words
-
-    # to spread `sentences` pairs evenly, the number of all short pairs must be known
-    short_total = 0
+    # to spread `sentences` pairs evenly, the number of all pairs must be known
+    total = 0
     if sentences:
-        short_total = sum(is_short(words) for _, words in _read_words(text, "counting pairs"))
+        total = sum(1 for _ in _read_words(text, max_words, "counting pairs"))
 
-    written_count = short_count = long_count = 0
+    written_count = 0
     with write_lines(outputs[0]) as source_writer, write_lines(outputs[1]) as target_writer:
-        for location, words in _read_words(text, "moses text"):
-            if not is_short(words):
-                long_count += 1
+        pairs = _read_words(text, max_words, "moses text")
+        for number, (location, words) in enumerate(pairs, start=1):
+            if sentences and not is_selected(number, sentences, total):
                 continue
-
-            short_count += 1
-            if not sentences or is_selected(short_count, sentences, short_total):
-                for writer, side_words in zip((source_writer, target_writer), words, strict=True):
-                    sentence = " ".join(side_words)
-                    reserved_character = RESERVED.search(sentence)
-                    if reserved_character:
-                        remedy = "escape it in the tokenized text (| as &#124;, < as &lt;, [ as &#91;)"
-                        problem = f"{reserved_character[0]!r}, which Moses takes for its own notation"
-                        raise UserError(f"{location}: holds {problem}; {remedy}")
-                    writer.write(sentence)
-                written_count += 1
-    return written_count, long_count
+            for writer, side_words in zip((source_writer, target_writer), words, strict=True):
+                sentence = " ".join(side_words)
+                reserved_character = RESERVED.search(sentence)
+                if reserved_character:
+                    remedy = "escape it in the tokenized text (| as &#124;, < as &lt;, [ as &#91;)"
+                    problem = f"{reserved_character[0]!r}, which Moses takes for its own notation"
+                    raise UserError(f"{location}: holds {problem}; {remedy}")
+                writer.write(sentence)
+            written_count += 1
+    return written_count
 
 
-def _read_words(text: Mapping[str, Sequence[SideFiles]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield the location (file and line) and the words of both sides of each pair that has words on both sides."""
+def _read_words(
+    text: Mapping[str, Sequence[SideFiles]], max_words: int | None, label: str
+) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the location (file and line) and the words of both sides of each pair.
+
+    Pairs without words on a side are left out, and pairs with more than `max_words` words on a side.
+    """
     files = chain.from_iterable(chain.from_iterable(text.values()))
     with Progress.over_files(files, label) as progress:
         for corpus, shards in text.items():
             shards_words = [_read_shard_words(*shard, progress) for shard in shards]
             for location, words in merge_shards(corpus, shards_words):
-                if all(words):
+                longest = max(map(len, words))
+                if all(words) and longest <= (max_words or longest):
                     yield location, words
 
 

@@ -6,5 +6,5 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.moses.text import write_text
 
     text = group_by_corpus(inputs.source, inputs.target)
-    pairs, long_pairs = write_text(text, (outputs.source, outputs.target), **snakemake.params.settings)
-    print(f"{pairs:,} pairs; {long_pairs:,} left out for their length")
+    pair_count = write_text(text, (outputs.source, outputs.target), **snakemake.params.settings)
+    print(f"{pair_count:,} pairs")

@@ -92,7 +92,7 @@ def make_source_archive(folder: Path, bjam: str) -> Path:
     """An archive like that of the source, whose build takes no time."""
     tree = folder / "mosesdecoder-0"
     (tree / "scripts" / "training").mkdir(parents=True)
-    (tree / "Jamroot").touch()
+    (tree / "scripts" / "training" / "train-model.perl").touch()
     (tree / "bjam").write_text(bjam)
     (tree / "bjam").chmod(0o755)
     with tarfile.open(folder / "source.tar.gz", "w:gz") as packed:
