@@ -59,12 +59,10 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
         curve_axes, bar_axes = figure.axes
         bar_axes.set_xlabel(_LENGTH_TITLES[side])
 
-        # The axis starts at 0, as in the paper, unless all sentences are long. It ends at the longest sentence and half
-        # a length later, so that the last bar is as wide as the others.
-        plotted_lengths = [words for words, count in sentence_counts.items() if count] or [max_words]
-        axis_start = 0 if min(plotted_lengths) <= max_words / 4 else min(plotted_lengths) - 0.5
-        axis_end = max(plotted_lengths)
-        curve_axes.set_xlim(axis_start, axis_end + 0.5)
+        # The axis starts at 0, as in the paper. It ends at the longest sentence and half a length later, so that the
+        # last bar is as wide as the others.
+        axis_end = max((words for words, count in sentence_counts.items() if count), default=max_words)
+        curve_axes.set_xlim(0, axis_end + 0.5)
         curve_axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 5, 10], integer=True))
 
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
@@ -137,7 +135,7 @@ def _draw_curves(
     """
     # 1. the curves
     labels = []
-    highest_bleu, lowest_bleu = 0.0, 100.0
+    highest_bleu = 0.0
     for system, points in curves.items():
         style = line_style(system, settings)
         label = settings.label(system)
@@ -154,16 +152,13 @@ def _draw_curves(
             if point.bleu is not None:
                 last_label = PointLabel(point.x, point.bleu, label, style["color"])
                 highest_bleu = max(highest_bleu, point.bleu)
-                lowest_bleu = min(lowest_bleu, point.interval[0] if point.interval else point.bleu)
         if last_label:
             labels.append(last_label)
 
-    # 2. the axis of the paper, from 0 to 30. A higher score moves its end up to the next ten. If no score is in its
-    # lower half, it starts at the ten below the lowest score.
+    # 2. the axis of the paper, from 0 to 30; a higher score moves its end up to the next ten
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))
-    axis_start = 10 * math.floor(lowest_bleu / 10) if axis_end / 2 < lowest_bleu < highest_bleu else 0
-    axes.set_ylim(axis_start, axis_end)
-    axes.set_yticks(range(axis_start, axis_end + 1, 5 if axis_end - axis_start <= 50 else 10))
+    axes.set_ylim(0, axis_end)
+    axes.set_yticks(range(0, axis_end + 1, 5 if axis_end <= 50 else 10))
     axes.set_ylabel("BLEU score")
     add_grid(axes)
 

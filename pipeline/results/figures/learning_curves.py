@@ -63,30 +63,15 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
 
 
 def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
-    """Return the curve of each run: the finite values of a key, which only some lines of the history have.
-
-    If a run continues another run, its history begins after the last point of that run. The run's curve begins with
-    this point, so that there is no gap between both curves.
-    """
-    # 1. the points of each history
-    points_by_run: dict[tuple[str, int], Points] = {}
-    for summary, lines in runs:
+    """Return the curve of each run: the finite values of a key, which only some lines of the history have."""
+    curves = []
+    for _, lines in runs:
         points = []
         for line in lines:
             nll = line.get(key)
             if nll is not None and math.isfinite(nll):
                 points.append((line["update"], nll))
-        points_by_run[summary["model"], summary["seed"]] = points
-
-    # 2. before these, the last point of the continued run, if there is a gap after it
-    curves = []
-    for summary, _ in runs:
-        points = points_by_run[summary["model"], summary["seed"]]
-        base_points = points_by_run.get((summary["continue_from"], summary["seed"]), [])
-        if base_points and (not points or points[0][0] > base_points[-1][0]):
-            curves.append(base_points[-1:] + points)
-        else:
-            curves.append(points)
+        curves.append(points)
     return curves
 
 
@@ -112,10 +97,8 @@ def _set_scales(axes: Axes) -> None:
     low, high = axes.get_ylim()
     if high > 10 * low:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # 10, 20, 50, 100, ...
-    elif high > 3 * low:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
-    else:  # so short a range may contain only one of these ticks
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    else:  # a shorter range may contain only one of these ticks
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
