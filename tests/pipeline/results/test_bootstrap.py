@@ -76,24 +76,17 @@ RNG = np.random.default_rng(1)
 REFERENCES = [" ".join(f"w{word}" for word in RNG.integers(50, size=RNG.integers(5, 25))) for _ in range(100)]
 
 
-def test_interval_and_p_match_resampling() -> None:
-    samples, seed = 200, 7
-    systems = [damage(REFERENCES, fraction, RNG) for fraction in (0.2, 0.21)]
-    sampled = [SampledBleu([counts_of(lines, REFERENCES)], Bootstrap(samples, seed)) for lines in systems]
-    samples_of_lines = np.random.default_rng(seed).choice(len(REFERENCES), size=(samples, len(REFERENCES)))
-    scores = []
-    for lines, system in zip(systems, sampled, strict=True):
-        system_scores = []
-        for chosen in samples_of_lines:
-            references = [REFERENCES[number] for number in chosen]
-            score = multi_bleu().corpus_score([lines[number] for number in chosen], [references]).score
-            system_scores.append(score)
-        assert system.compute_interval() == pytest.approx(np.percentile(system_scores, [2.5, 97.5]))
-        scores.append(np.array(system_scores))
-    differences = scores[1] - scores[0]
-    difference = sampled[1].bleu - sampled[0].bleu
+def test_interval_and_p_follow_from_samples() -> None:
+    first, second = (
+        SampledBleu([counts_of(damage(REFERENCES, fraction, RNG), REFERENCES)], Bootstrap(200, 7))
+        for fraction in (0.2, 0.21)
+    )
+    interval = np.percentile(first.sample_scores[0], [2.5, 97.5])
+    assert first.compute_interval() == pytest.approx(interval)
+    differences = second.sample_scores[0] - first.sample_scores[0]
+    difference = second.bleu - first.bleu
     extreme_count = np.sum(np.abs(differences - differences.mean()) >= abs(difference))
-    assert sampled[1].compute_p_value(sampled[0]) == pytest.approx((extreme_count + 1) / (samples + 1))
+    assert second.compute_p_value(first) == pytest.approx((extreme_count + 1) / (200 + 1))
 
 
 def test_interval_of_runs_that_differ_reaches_from_one_to_the_other() -> None:
