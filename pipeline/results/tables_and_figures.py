@@ -24,7 +24,7 @@ from pipeline.results.tables.sentences import make_sentence_table
 from pipeline.results.tables.significance import make_significance_table
 from pipeline.results.tables.table import Table
 from pipeline.results.tables.training import make_training_table
-from pipeline.results.tables.writer import render_formats
+from pipeline.results.tables.writer import RENDERERS
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
@@ -33,22 +33,21 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
     """Return a function that makes the content of each text file that can be made from a package, by file name."""
     outputs, package = inputs.outputs, inputs.package
 
-    @cache  # each table is made once, for its own files and for the document
-    def render_table(name: str) -> dict[str, str]:
-        return render_formats(make_table(name, inputs))
+    # each table is made once, for its own files and for the document
+    make_table_once = cache(partial(make_table, inputs=inputs))
 
     def make_text(file: str) -> str:
         stem, _, extension = Path(file).name.rpartition(".")
         if file == COMPARISON:
             return format_json(inputs.comparison)
         if file == DOCUMENT:
-            return make_document({name: render_table(name)["tex"] for name in outputs.tables})
+            return make_document({name: make_table_once(name) for name in outputs.tables})
         if file == HEADLINE:
             return describe_longest_sentences(inputs)
         if file in outputs.error_rates:
             rate = compute_alignment_error_rate(stem, package.alignments(stem), package.gold_alignments)
             return format_json(rate)
-        return render_table(stem)[extension]
+        return RENDERERS[extension](make_table_once(stem))
 
     files = [COMPARISON, *outputs.table_files, *outputs.data_files]
     return {file: partial(make_text, file) for file in files}

@@ -91,13 +91,13 @@ def _format_code_point(character: re.Match[str]) -> str:
     return rf"{{\scriptsize[U+{ord(character[0]):04X}]}}\allowbreak{{}}"
 
 
-def make_document(tables: Mapping[str, str]) -> str:
+def make_document(tables: Mapping[str, Table]) -> str:
     """Return a LaTeX document with each table on a page, reduced in size if it would not fit.
 
-    tables: results of `render_latex`, by the stems of their files, which are in the document's folder.
+    tables: the tables by the stems of their files, which are in the document's folder.
     """
     pages = []
-    for stem, text in tables.items():
+    for stem, table in tables.items():
         lines = [
             r"\begin{adjustbox}{max width=\linewidth,max totalheight=0.7\textheight}",
             rf"\input{{{stem}}}",
@@ -105,10 +105,8 @@ def make_document(tables: Mapping[str, str]) -> str:
             "",
             r"\medskip",
             r"{\footnotesize\raggedright",
+            *(_escape_latex(note) + r"\par" for note in table.notes),
+            "}",
         ]
-        for line in text.splitlines():
-            if line.startswith("% "):  # a note
-                lines.append(line.removeprefix("% ") + r"\par")
-        lines.append("}")
         pages.append("\n".join(lines))
     return _DOCUMENT + "\n\\clearpage\n".join(pages) + "\n\\end{document}\n"

@@ -3,7 +3,7 @@
 import html
 import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pandas as pd
 from markdown_it import MarkdownIt
@@ -15,12 +15,11 @@ from pipeline.results.tables.table import Table
 _MARKDOWN = MarkdownIt("commonmark").enable("strikethrough")
 
 
-def render_formats(table: Table) -> dict[str, str]:
-    """Return the table as CSV, Markdown and LaTeX, by the endings of their files."""
+def render_csv(table: Table) -> str:
+    """Return the records of a table."""
     # dtype: otherwise whole numbers would become floats in a column in which one is missing
     data = pd.DataFrame(table.records, columns=table.csv_columns, dtype=object)
-    csv = str(data.to_csv(index=False, lineterminator="\n"))
-    return {"csv": csv, "md": render_markdown(table), "tex": render_latex(table)}
+    return str(data.to_csv(index=False, lineterminator="\n"))
 
 
 def render_markdown(table: Table) -> str:
@@ -52,3 +51,7 @@ def escape_markup(text: str) -> str:
     if _MARKDOWN.renderInline(text) == html_of_plain_text:
         return text
     return re.sub(r"([\\`*_~<>&\[\]|])", r"\\\1", text)
+
+
+RENDERERS: dict[str, Callable[[Table], str]] = {"csv": render_csv, "md": render_markdown, "tex": render_latex}
+"""The function that makes the content of a table's file, by the ending of the file."""
