@@ -53,12 +53,9 @@ def plot_score_groups(inputs: Inputs) -> Figure:
 
 def compute_mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
     """Return the mean frequency rank, from 1, of words or their subwords; 0 without words."""
-    ids = vocabulary.ids(tokens)
-    total = 0
-    for id_ in ids:
-        # the most frequent word has id 2 and rank 1; an unknown word ranks after the last word
-        total += len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1
-    return total / max(1, len(ids))
+    # the most frequent word has id 2 and rank 1; an unknown word ranks after the last word
+    ranks = [len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in vocabulary.ids(tokens)]
+    return sum(ranks) / max(1, len(ranks))
 
 
 def _draw_panel(axes: Axes, keys: Sequence[float], inputs: Inputs) -> None:
