@@ -111,14 +111,9 @@ class Corpus(Settings):
 
     @model_validator(mode="after")
     def _check_one_origin(self) -> Self:
-        """Check that the corpus has either two sides or a grammar, and no keys of sides if it has a grammar."""
         expected_sides = 2 if self.grammar is None else 0
         if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
-        if self.grammar is not None and (self.pairs is not None or self.tokenized):
-            raise ValueError(
-                "a corpus with `grammar` cannot have `tokenized`, or `pairs` outside of `grammar`"
-            )
         return self
 
 

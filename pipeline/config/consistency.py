@@ -265,12 +265,6 @@ def _check_moses(config: Config) -> Problems:
     if moses.phrase_model in config.use.models:
         text = f"found {format_value(moses.phrase_model)}, expected a model that is not in `use.models`"
         yield Problem(("moses", "phrase_model"), text)
-    for corpus in moses.lm_corpora:
-        if config.corpora[corpus].grammar:
-            text = (
-                f"found {format_value(corpus)}, which is generated; expected corpora from archives or files"
-            )
-            yield Problem(("moses", "lm_corpora"), text)
     if not config.tokenization.escape:
         text = "found false, expected true with `moses.enabled`: Moses reads | < [ as its own notation"
         yield Problem(("tokenization", "escape"), text)

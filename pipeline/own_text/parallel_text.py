@@ -30,8 +30,10 @@ class ParallelText:
         """The one or two files."""
         return [self.source, self.target] if self.target else [self.source]
 
-    def read_pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
-        """Yield both sides of each line, without byte order mark and carriage return.
+    def read_pairs(
+        self, progress: Progress | None = None, lengths: PairLengths | None = None
+    ) -> Iterator[Pair]:
+        """Yield both sides of each line, without byte order mark and carriage return. Add their lengths to `lengths`.
 
         Raises:
             UserError: a file is missing, damaged or not UTF-8, the numbers of lines differ, a tab is missing, or one of
@@ -40,10 +42,15 @@ class ParallelText:
         for file in self.files:
             require_regular_file(file)  # a pipe could not be read more than once
 
-        pairs = self._read_two_files(self.target, progress) if self.target else self._read_columns(progress)
+        if lengths is None:
+            lengths = PairLengths()
+        pairs = self._read_columns(progress)
+        if self.target:
+            pairs = self._read_two_files(self.target, lengths, progress)
         pair_count = source_tabs = target_tabs = 0
         for pair in pairs:
             source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
+            lengths.add(source, target)
             yield source, target
             pair_count += 1
             if "\t" in source:
@@ -65,16 +72,18 @@ class ParallelText:
         columns = 1 if self.target else 2
         return [file for file in self.files if is_spreadsheet(file, columns)]
 
-    def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        """Yield the pairs of two files. If one has more lines, the error says where a line may be missing."""
+    def _read_two_files(
+        self, target: Path, lengths: PairLengths, progress: Progress | None
+    ) -> Iterator[Pair]:
+        """Yield the pairs of two files. If one has more lines, the error says where a line may be missing.
+
+        lengths: those of the pairs that are read so far.
+        """
         # each line is one cell
         source_lines = (cells[0] for cells in self._read_cells(self.source, progress))
         target_lines = (cells[0] for cells in self._read_cells(target, progress))
-        lengths = PairLengths()
         try:
-            for pair in pair_lines(self.source, target, source_lines, target_lines):
-                lengths.add(*pair)
-                yield pair
+            yield from pair_lines(self.source, target, source_lines, target_lines)
         except UnevenSidesError as error:
             shift = lengths.find_shift()
             location = f"; the sides look shifted from about line {shift.line:,} on" if shift else ""

@@ -26,8 +26,7 @@ Texts = Mapping[str, ParallelText]
 """The text of the user: "train", and "dev" and "test" if they are given."""
 SideKeys = set[tuple[str, str]]
 """Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
-HELD_OUT_SPLITS = ("dev", "test")
-SPLITS = ("train", *HELD_OUT_SPLITS)
+SPLITS = ("train", "dev", "test")
 MIN_TRAINING_PAIRS, MIN_FINE_TUNING_PAIRS = 1000, 100
 """A new model learns nothing from fewer pairs; fewer can change a trained model."""
 MIN_HELD_OUT_PAIRS, MAX_HELD_OUT_PAIRS = 100, 2000
@@ -126,11 +125,8 @@ def write_splits(
             if file.resolve() in written_paths:
                 raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
 
-    # 2. which lines of the training text become the sets that are not given
-    missing_splits = [split for split in SPLITS if split not in texts]
-    sample = _sample_held_out(texts["train"], missing_splits, _read_held_out_keys(texts), min_pairs)
-
-    # 3. the sets
+    # 2. the sets that are given, then the training text and the sets that are sampled from it
+    train = texts["train"]
     source_codec, target_codec = (
         TokenText() if tokenized else RawText(language, TOKENIZATION)
         for language in (languages.source, languages.target)
@@ -141,11 +137,14 @@ def write_splits(
             for split, (source, target) in outputs.items()
         }
         split_writer = _SplitWriter(writers, source_codec, target_codec)
-        for split in HELD_OUT_SPLITS:
-            if split in texts:
-                _copy_set(split, texts[split], split_writer)
-        _divide_training_text(texts["train"], sample, split_writer)
-        _check_training_pairs(texts["train"], split_writer.statistics.pairs["train"], min_pairs)
+        held_out_keys: SideKeys = set()
+        for split, text in texts.items():
+            if split != "train":
+                held_out_keys |= _copy_set(split, text, split_writer)
+        missing_splits = [split for split in SPLITS if split not in texts]
+        sample = _sample_held_out(train, missing_splits, held_out_keys, min_pairs)
+        _divide_training_text(train, sample, split_writer)
+        _check_training_pairs(train, split_writer.statistics.pairs["train"], min_pairs)
     return split_writer.statistics
 
 
@@ -180,15 +179,17 @@ class _SplitWriter:
             self.statistics.count_pair(split, source_tokens, self.target_codec.tokenize(target))
 
 
-def _copy_set(split: str, text: ParallelText, split_writer: _SplitWriter) -> None:
-    """Write a held-out set that the user gives."""
+def _copy_set(split: str, text: ParallelText, split_writer: _SplitWriter) -> SideKeys:
+    """Write a held-out set that the user gives, and return the matching keys of its sentences."""
     lengths = PairLengths()
-    for source, target in text.read_pairs():
-        lengths.add(source, target)
+    keys: SideKeys = set()
+    for source, target in text.read_pairs(lengths=lengths):
+        keys |= _get_side_keys(source, target)
         split_writer.write(split, source, target)
     if not split_writer.statistics.pairs[split]:
         raise UserError(f"{text}: no sentences; expected one per line")
     split_writer.statistics.add_shift(split, lengths)
+    return keys
 
 
 def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_writer: _SplitWriter) -> None:
@@ -200,8 +201,7 @@ def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_wri
     lengths = PairLengths()
     counting_interval = 1 + sample.pair_count // COUNTED_PAIRS
     with Progress.over_files(train.files, f"divide {train}") as progress:
-        for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
-            lengths.add(source, target)
+        for line_number, (source, target) in enumerate(train.read_pairs(progress, lengths), 1):
             if not source.strip() and not target.strip():
                 continue
             split = sample.splits.get(line_number, "train")
@@ -228,15 +228,6 @@ def _check_training_pairs(text: ParallelText, pairs: int, min_pairs: int) -> Non
 def _get_side_keys(source: str, target: str) -> SideKeys:
     """Return the matching keys of both sides of a pair."""
     return {("source", matching_key(source)), ("target", matching_key(target))}
-
-
-def _read_held_out_keys(texts: Texts) -> SideKeys:
-    """Return the matching keys of the held-out sets that the user gives."""
-    keys: SideKeys = set()
-    for split in texts.keys() - {"train"}:
-        for source, target in texts[split].read_pairs():
-            keys |= _get_side_keys(source, target)
-    return keys
 
 
 def _sample_held_out(

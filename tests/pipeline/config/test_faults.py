@@ -32,7 +32,6 @@ FAULTS = [
     ("artifacts: {figure3_words: [20, 10]}", "artifacts.figure3_words"),
     ("languages: {target: en}", "languages"),
     ("corpora: {x: {source: {archive: un-2000}}}", "corpora.x"),
-    ("corpora: {x: {grammar: {split: train, pairs: 2}, tokenized: true}}", "corpora.x"),
     # what contradicts another key
     ("use: {train: [europarl]}", "use.train"),
     ("use: {dev: [newstest2014]}", "use.dev"),
@@ -82,10 +81,6 @@ FAULTS = [
     (RESCORED.replace("ENTRY", "n_best_list: two, members: [two]"), "rescored.own.members"),
     ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
     ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
-    (
-        "{moses: {enabled: true, lm_corpora: [x]}, corpora: {x: {grammar: {split: train, pairs: 2}}}}",
-        "moses.lm_corpora",
-    ),
     ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
     # YAML
     ("seed: 1\nuse: [\n", "line 3, column 1"),
