@@ -52,15 +52,7 @@ def convert_os_error(error: OSError, path: str | Path | None = None) -> UserErro
 
     `path` is the file; by default, it is the one that the error names.
     """
-    match error:
-        case FileNotFoundError():
-            reason = "no such file"
-        case IsADirectoryError():
-            reason = "a folder, expected a file"
-        case FileExistsError() | NotADirectoryError():
-            reason = "a file, expected a folder; name a different path"
-        case _:
-            reason = error.strerror or str(error)
+    reason = error.strerror or str(error)
     location = path or error.filename
     return UserError(f"{location}: {reason}" if location else reason)
 

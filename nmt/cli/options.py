@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
@@ -214,32 +213,28 @@ def parse_settings(
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that checks that no output file is an input or another output, and then calls `callback`.
+    """Return a function that checks that no output file is an input, and then calls `callback`.
 
     `callback` is the function of a subcommand.
     """
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # 1. list the input and output files; the input "-" is standard input, the output "-" a file of this name
-        inputs, outputs = list[Path](), list[Path]()
+        # the real paths of the inputs, since a file may have several names, such as links
+        inputs, outputs = set[str](), list[Path]()
         for name, value in values.items():
             arguments = value if isinstance(value, tuple) else (value,)  # an option may be repeated
             paths = [argument for argument in arguments if isinstance(argument, Path)]
             if name.startswith(("output", "plot")):
                 outputs += paths
             else:
-                inputs += [Path("/dev/stdin") if str(path) == "-" else path for path in paths]
+                # the input "-" is standard input, the output "-" a file of this name
+                inputs |= {os.path.realpath("/dev/stdin" if str(path) == "-" else path) for path in paths}
 
-        # 2. count how often each file is named, by its real path, since it may have several names, such as links
-        use_counts = Counter(os.path.realpath(path) for path in [*inputs, *outputs])
-
-        # 3. a device, such as /dev/null, may be the output of several options
+        # a device, such as a terminal, may be input and output
         for path in outputs:
-            if use_counts[os.path.realpath(path)] > 1 and is_replaceable(path):
-                raise UserError(
-                    f"{path}: an output that is also an input or another output; name a different file"
-                )
+            if os.path.realpath(path) in inputs and is_replaceable(path):
+                raise UserError(f"{path}: an output that is also an input; name a different file")
         return callback(**values)
 
     return check_and_call

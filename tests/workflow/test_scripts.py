@@ -30,4 +30,4 @@ def test_job_ends_before_a_program_that_it_started(tmp_path):
         int((tmp_path / "child").read_text()), signal.SIGKILL
     )  # it lives on: the job has not waited for it
     log = (tmp_path / "job.log").read_text(encoding="utf-8")
-    assert log == "begun\nerror: nowhere/file: no such file\n"
+    assert log == "begun\nerror: nowhere/file: No such file or directory\n"
