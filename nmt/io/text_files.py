@@ -263,11 +263,17 @@ def pair_lines(
     Raises:
         UserError: one file, `source` or `target`, ends before the other.
     """
-    for pair_count, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
+    source_iterator, target_iterator = iter(source_lines), iter(target_lines)
+    for pair_count, (source_line, target_line) in enumerate(zip_longest(source_iterator, target_iterator)):
         if source_line is None or target_line is None:
-            short_file, long_file = (source, target) if source_line is None else (target, source)
+            # one file has ended: count the lines that are left in the other one
+            source_count = target_count = pair_count
+            if target_line is None:
+                source_count += 1 + sum(1 for _ in source_iterator)
+            else:
+                target_count += 1 + sum(1 for _ in target_iterator)
             raise UnevenSidesError(
-                f"{short_file} has {pair_count:,} lines, {long_file} more; both sides need as many lines"
+                f"{source} has {source_count:,} lines, {target} {target_count:,}; both sides need as many lines"
             )
         yield source_line, target_line
 
