@@ -85,8 +85,8 @@ class ParallelText:
         try:
             yield from pair_lines(self.source, target, source_lines, target_lines)
         except UnevenSidesError as error:
-            shift = lengths.find_shift()
-            location = f"; the sides look shifted from about line {shift.line:,} on" if shift else ""
+            line = lengths.find_shifted_line()
+            location = f"; the sides look shifted from about line {line:,} on" if line else ""
             raise UserError(f"{error}{location}") from None
 
     def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:

@@ -221,12 +221,10 @@ def _advise(text: OwnText, proposal: Proposal | None) -> list[str]:
         lines.append(
             f"{statistics.left_out_pairs:,} training pairs were left out: they share a sentence with dev or test"
         )
-    for split, shift in statistics.shifts.items():
-        direction = "later" if shift.offset > 0 else "earlier"
+    for split, line_number in statistics.shifted_lines.items():
         lines.append(
-            f"{text.texts[split]}: the sides are probably shifted: from about line {shift.line:,} on, for about"
-            f" {shift.pairs:,} lines, lengths of sentences match those of the target {abs(shift.offset)} line(s)"
-            f" {direction}; a line is missing or extra there: check the files before you train"
+            f"{text.texts[split]}: the sides look shifted from about line {line_number:,} on: a line is missing or"
+            " extra there; check the files before you train"
         )
 
     # 3. languages for which Moses has no rules, and unknown words

@@ -23,18 +23,6 @@ much as without the shift. By chance this happens for two offsets in 10^11."""
 Lengths = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Shift:
-    """From about line number `line` on, line i of the source seems to belong to line i + `offset` of the target.
-
-    The shift begins there or within the next 200 lines. pairs: how many pairs seem to be shifted, anywhere in the text.
-    """
-
-    line: int
-    offset: int
-    pairs: int
-
-
 @dataclass
 class PairLengths:
     """The lengths of both sides of each pair of a text, in characters."""
@@ -47,52 +35,38 @@ class PairLengths:
         self.source.append(len(source))
         self.target.append(len(target))
 
-    def find_shift(self) -> Shift | None:
-        """Return the first shift of the text, or None if there is none."""
+    def find_shifted_line(self) -> int | None:
+        """Return the line from which on the sides are shifted, to within 200 lines; None if they are not."""
         # Compare logarithms of the lengths: if a translation is always 10% longer, they differ by a constant.
         source = np.log1p(np.array(self.source, dtype=np.float64))
         target = np.log1p(np.array(self.target, dtype=np.float64))
 
-        # 1. windows that cover the text; the last two overlap
-        last_start = len(source) - WINDOW
+        # windows that cover the text; the last two overlap
+        last_start = len(self.source) - WINDOW
         if last_start < 0:
             return None
-        starts = [*range(0, last_start, WINDOW), last_start]
-
-        # 2. the shifted windows: start -> offset
-        offsets: dict[int, int] = {}
+        starts: list[int] = [*range(0, last_start, WINDOW), last_start]
         for start in starts:
-            offset = _find_offset(source, target, start)
-            if offset:
-                offsets[start] = offset
-        if not offsets:
-            return None
-
-        # 3. the shift may begin in the window before the first window that is clearly shifted
-        start = min(offsets)
-        line = max(1, start - WINDOW + 1)
-        return Shift(line=line, offset=offsets[start], pairs=WINDOW * len(offsets))
+            if _is_shifted(source, target, start):
+                # the shift may begin in the window before the first window that is clearly shifted
+                return max(1, start - WINDOW + 1)
+        return None
 
 
-def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
-    """Return by how many lines the target is shifted in the window that begins at `start`; 0 if no shift is clear."""
+def _is_shifted(source: Lengths, target: Lengths, start: int) -> bool:
+    """Return whether the target is clearly shifted in the window that begins at `start`."""
     # 1. most windows are not shifted
     source_window = source[start : start + WINDOW]
     unshifted_correlation = _correlate(source_window, target[np.newaxis, start : start + WINDOW])[0]
     if unshifted_correlation > 0.5:
-        return 0
+        return False
 
     # 2. correlate the source window with each target window up to MAX_OFFSET lines away
-    low = max(0, start - MAX_OFFSET)
-    high = min(len(target), start + WINDOW + MAX_OFFSET)
-    correlations = _correlate(source_window, sliding_window_view(target[low:high], WINDOW))  # (offsets,)
+    target_lines = target[max(0, start - MAX_OFFSET) : start + WINDOW + MAX_OFFSET]
+    max_correlation = _correlate(source_window, sliding_window_view(target_lines, WINDOW)).max()
 
-    # 3. the best target window, if it is clearly better than the window without a shift
-    best_index = int(correlations.argmax())
-    max_correlation = correlations[best_index]
-    if max_correlation < MIN_CORRELATION or unshifted_correlation > max_correlation / 2:
-        return 0
-    return best_index - (start - low)
+    # 3. the best target window must be clearly better than the window without a shift
+    return bool(max_correlation >= max(MIN_CORRELATION, 2 * unshifted_correlation))
 
 
 def _correlate(source_window: Lengths, target_windows: Lengths) -> Lengths:

@@ -19,7 +19,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import LineWriter, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.parallel_text import ParallelText
-from pipeline.own_text.shift import PairLengths, Shift
+from pipeline.own_text.shift import PairLengths
 from pipeline.preparation import SideFiles, WordCounts, matching_key
 
 Texts = Mapping[str, ParallelText]
@@ -47,7 +47,7 @@ class TextStatistics:
         one_sided_pairs: pairs with an empty side, which a run leaves out.
         lengths: tokens of the longer side of each counted training pair.
         word_counts: counts of the words of each split: of all held-out text, and of the counted training pairs.
-        shifts: the splits whose sides are out of step.
+        shifted_lines: the line from which on the sides of a split are out of step.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPLITS, 0))
@@ -57,7 +57,7 @@ class TextStatistics:
     word_counts: dict[str, WordCounts] = field(
         default_factory=lambda: {split: (Counter(), Counter()) for split in SPLITS}
     )
-    shifts: dict[str, Shift] = field(default_factory=dict)
+    shifted_lines: dict[str, int] = field(default_factory=dict)
 
     @property
     def usual_max_length(self) -> int:
@@ -94,9 +94,9 @@ class TextStatistics:
 
     def add_shift(self, split: str, lengths: PairLengths) -> None:
         """Look for a shift in a split, from the lengths of its pairs."""
-        shift = lengths.find_shift()
-        if shift:
-            self.shifts[split] = shift
+        line = lengths.find_shifted_line()
+        if line:
+            self.shifted_lines[split] = line
 
 
 def write_splits(
