@@ -103,8 +103,6 @@ class Jobs:
             "gpu": count_gpus(config.decoding.device),
             "mem_mb": scale_memory(self.data_memory, per_input_mb=1),
             "runtime": math.ceil(60 * config.resources.translate_hours),
-            # for a message: the setting under `resources` to change if a partition does not grant the time
-            "time_limit_key": "translate_hours",
         }
         decoding_options = [
             (key, getattr(config.decoding, key)) for key in ("batch_size", "threads", "device")

@@ -105,31 +105,19 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
             yield f"jobs ask for {request}; {location} has: {known}; change slurm_partition or gpu_model"
             return
 
-    # 4. memory
-    memory_mb = max(group.memory_mb for group in groups)
-    requested_mb = resources.get("mem_mb", 0)
-    if requested_mb > memory_mb and not resources.get("mem_mb_per_cpu"):
-        granted_gb = math.floor(memory_mb / 1000)
-        remedy = "name another partition"
-        if job.rule == "train":
-            remedy = f"set resources.train_memory_gb to {granted_gb} or less, or {remedy}"
+    # 4. memory and time; a quality of service may lift the limits of time
+    remedy = "ask for less under `resources` in config.yaml, or name another partition"
+    requested_gb = resources.get("mem_mb", 0) / 1000
+    granted_gb = max(group.memory_mb for group in groups) / 1000
+    if requested_gb > granted_gb and not resources.get("mem_mb_per_cpu"):
         yield (
-            f"{job.rule}: a job asks for {requested_mb / 1000:,g} GB of memory, but no node of {location} has more"
-            f" than {granted_gb}: {remedy}"
+            f"{job.rule}: a job asks for {requested_gb:,g} GB of memory, but no node of {location} has more than"
+            f" {granted_gb:,g}: {remedy}"
         )
-
-    # 5. time; a quality of service may lift the limits
-    time_limit = max(group.time_limit for group in groups)
-    minutes = resources.get("runtime", 0)
-    if not resources.get("qos") and 60 * minutes > time_limit:
-        # in hundredths of an hour, rounded down, so that the advised value is granted
-        granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"
-        remedy = "name another partition"
-        # the key of `resources` in the settings that limits the time, such as train_hours
-        limit_key = resources.get("time_limit_key")
-        if limit_key:
-            remedy = f"set resources.{limit_key} to {granted_hours} or less, or {remedy}"
+    requested_hours = resources.get("runtime", 0) / 60
+    granted_hours = max(group.time_limit for group in groups) / 3600
+    if requested_hours > granted_hours and not resources.get("qos"):
         yield (
-            f"{job.rule}: a job asks for {minutes / 60:,.3g} hours, but {location} grants"
-            f" {granted_hours}: {remedy}"
+            f"{job.rule}: a job asks for {requested_hours:,.3g} hours, but {location} grants {granted_hours:,.3g}:"
+            f" {remedy}"
         )

@@ -38,8 +38,6 @@ if CONFIG.moses.enabled:
     LONG_JOB_RESOURCES = {
         "mem_mb": scale_memory(jobs.data_memory),
         "runtime": math.ceil(60 * CONFIG.resources.moses_hours),
-        # for a message: the setting under `resources` to change if a partition does not grant the time
-        "time_limit_key": "moses_hours",
     }
 
     # Folders of the text of `lm_corpora`. With `data_from`, text of the models is in the folder of another experiment.

@@ -42,8 +42,6 @@ rule train:
         gpu=lambda wildcards: count_gpus(jobs.get_training(wildcards.run).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: request_training_minutes(CONFIG, plan.runs[wildcards.run]),
-        # for a message: the setting under `resources` to change if a partition does not grant the time
-        time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.
         slurm_extra=jobs.nice_option,
     params:

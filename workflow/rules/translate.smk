@@ -38,8 +38,6 @@ rule translate:
         gpu=lambda wildcards: count_gpus(plan.systems[wildcards.system].decoding.device),
         mem_mb=scale_memory(jobs.data_memory, per_input_mb=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
-        # for a message: the setting under `resources` to change if a partition does not grant the time
-        time_limit_key="translate_hours",
     params:
         rerun_if_settings_change=lambda wildcards: plan.systems[wildcards.system].decoding.deciding_fields(),
         # all settings; Snakemake does not compare them, since the function takes `input`

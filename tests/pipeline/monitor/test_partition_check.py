@@ -36,7 +36,7 @@ def make_job(rule: str, partition: object = "", minutes: int = 0, **resources: o
 
 
 def training_job(partition: str = "gpu", minutes: int = 2880, **resources: object) -> Job:
-    return make_job("train", partition, minutes, gpu=1, time_limit_key="train_hours", **resources)
+    return make_job("train", partition, minutes, gpu=1, **resources)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_jobs_that_fit_have_no_problems(job):
         (make_job("extract", "cpus"), "found 'cpus', .*known: 2080, cpu, gpu, long"),
         (training_job("cpu"), "jobs ask for a GPU; partition cpu has: none"),
         (training_job(""), "jobs ask for a GPU; the default partition has: none"),
-        (training_job(minutes=2881), "train: a job asks for .*set resources.train_hours to 48 "),
+        (training_job(minutes=2881), "train: a job asks for .* grants 48: .*`resources`"),
         (make_job("extract", minutes=900), "extract: a job asks for"),
         (
             training_job(mem_mb=600_000, gpu_model="a100"),
-            "train: a job asks for 600 GB .*set resources.train_memory_gb to 512 or less",
+            "train: a job asks for 600 GB .*more than 512: .*`resources`",
         ),
         (training_job(gpu_model="h100"), "of type h100; partition gpu has: a100, h200"),
         (training_job("long", gpu_model="h100"), "of type h100; partition long has: without a type"),
@@ -82,13 +82,6 @@ def test_jobs_that_fit_have_no_problems(job):
 def test_problem_of_a_job_is_named_once(job, problem):
     (line,) = find_unsatisfiable_jobs([make_job("prepare", "cpu"), job, job])
     assert re.search(problem, line)
-
-
-def test_advised_hours_are_granted(slurm):
-    (slurm / "sinfo.txt").write_text(SINFO.replace("gpu 2-00:00:00", "gpu 01:40:00"), encoding="utf-8")
-    (line,) = find_unsatisfiable_jobs([training_job(minutes=120)])
-    (hours,) = re.findall(r"set resources.train_hours to (\S+) or less", line)
-    assert find_unsatisfiable_jobs([training_job(minutes=int(60 * float(hours)))]) == []
 
 
 def test_silent_slurm_is_no_problem(slurm):

@@ -87,7 +87,7 @@ mirrors: [/nowhere]
     (needed_gb,) = re.findall("disk: needs (.+?) GB", output)
     assert float(needed_gb) > 39
     assert (
-        "error: train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours"
+        "error: train: a job asks for 120 hours, but partition gpu grants 48: ask for less under `resources`"
         in output
     )
     assert "translate" not in output
