@@ -193,13 +193,9 @@ def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -
         for name, member_stream in iterate_members(stream, text_of_member):
             names.append(name)
             text = text_of_member.get(name)
-            if text is None:
-                continue
-            if member_stream is None:
-                raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
-            if text.md5:  # it was read before
-                raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
-            text.write_shards(member_stream)
+            # a link or a folder has no stream; of two members with one name, one is read
+            if text and member_stream and not text.md5:
+                text.write_shards(member_stream)
     return names
 
 
