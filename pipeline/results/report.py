@@ -3,7 +3,6 @@
 import base64
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +19,12 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.tables.table import Table
 from pipeline.results.tables_and_figures import make_table
 
-MAIN_FIGURES = ("figure2", "figure3")
-"""Figures at the beginning of the page."""
-FOLDED_TABLES = ("significance", "data")
-"""Tables that few readers need: the page shows only their headings at first."""
 CSS_DPI = 96
 """Pixels per inch of a browser."""
 _BASELINES = {
     "diagonal": "without a model: along the diagonal",
     "same_position": "without a model: to the same position",
 }
-
-
-@dataclass(frozen=True)
-class Item:
-    """A part of the page: a table, a picture, or text. The captions have its heading by its name.
-
-    picture: a PNG in base64. width: the width in pixels at which the letters of the picture are legible. text:
-    preformatted. is_folded: whether only the heading is shown at first.
-    """
-
-    name: str
-    table: Table | None = None
-    picture: str = ""
-    width: int = 0
-    text: str = ""
-    is_folded: bool = False
 
 
 def write_report(
@@ -76,33 +55,28 @@ def write_report(
     tables = {file.stem: make_table(file.stem, inputs) for file in files[".md"]}
     if files[".json"]:
         tables["alignment_error_rate"] = _make_error_rate_table(files[".json"], inputs.settings)
-    table_items = []
-    for name, table in tables.items():
-        table_items.append(Item(name, table=table, is_folded=name in FOLDED_TABLES))
 
-    # figures
-    figure_items = {}
+    # figures, as PNG in base64, with the width in pixels at which their letters are legible
+    figures = {}
     for file in files[".png"]:
         with Image.open(file) as picture:
             width = round(CSS_DPI * picture.width / picture.info["dpi"][0])
-        content = base64.b64encode(file.read_bytes()).decode()
-        figure_items[file.stem] = Item(file.stem, picture=content, width=width)
-    main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
+        figures[file.stem] = {"content": base64.b64encode(file.read_bytes()).decode(), "width": width}
 
+    # texts
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
-    run_items = []
+    texts = {}
     for name, values in (("settings", settings), ("software", versions)):
-        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
-        run_items.append(Item(name, text=text, is_folded=True))
-    sections = {"Tables": table_items, "Figures": list(figure_items.values()), "This run": run_items}
+        texts[name] = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     page = render_template(
         "templates/report.html",
         title=title,
         papers=[paper.name for paper in inputs.papers.values()],
         headline=" ".join(file.read_text(encoding="utf-8").strip() for file in files[".txt"]),
-        main_items=main_items,
         pages=other_pages,
-        sections={name: items for name, items in sections.items() if items},
+        tables=tables,
+        figures=figures,
+        texts=texts,
         captions=captions,
     )
     write_text(output, page)
