@@ -56,8 +56,6 @@ class SystemRow(NamedTuple):
     label: str
     cells: Mapping[str, Cell]
     """The cells of the row by column."""
-    run_count: int
-    """Number of runs of a model; 0 for a system that was not trained here."""
     training_summary: Result
     """The summaries of the trainings of a model's runs, merged; {} for a system that was not trained here."""
     signature: str
@@ -85,14 +83,14 @@ def make_score_table(paper_table: ScoreTable, paper_name: str, inputs: Inputs) -
     for system, paper_row in paper_table.reported.items():
         if paper_row.quoted and system not in scores:
             rows.append(_measure_system(system, [], paper_table, inputs))
-    rows.sort(key=lambda row: row.run_count == 0)  # models first, since False is before True
+    rows.sort(key=lambda row: not row.training_summary)  # models first, since False is before True
 
     # 2. notes, which name models in this order
-    models = [row for row in rows if row.run_count]
+    models = [row for row in rows if row.training_summary]
     notes = [_score_note(paper_table, rows, settings), *unfinished_note(scores, settings)]
     if models:
         notes.append(training_note([row.training_summary for row in models], settings))
-    notes += seeds_note({row.system: row.run_count for row in models}, settings)
+    notes += seeds_note({row.system: row.training_summary["seeds"] for row in models}, settings)
     notes += _interval_note(paper_table, rows, inputs)
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
@@ -166,7 +164,6 @@ def _measure_system(
         system=system,
         label=label,
         cells=cells,
-        run_count=len(runs) if is_model else 0,
         training_summary=merge_summaries(inputs.summaries()[system]) if is_model else {},
         signature=runs[0]["signature"] if runs else "",
     )
@@ -217,7 +214,7 @@ def _make_csv_record(row: SystemRow, paper_table: ScoreTable) -> Result:
     # 3. deviation over seeds, interval, modern metrics, difference to the paper
     for name, cell in row.cells.items():
         record[f"bleu_{name}_std"] = format_number(cell.metrics.get("bleu_std"), 2)
-    record["seeds"] = row.run_count or None
+    record["seeds"] = row.training_summary.get("seeds")
     for name, cell in row.cells.items():
         metrics = ["low", "high"]
         if has_modern_metrics(paper_table.columns[name]):
@@ -263,9 +260,10 @@ def _interval_note(paper_table: ScoreTable, rows: Sequence[SystemRow], inputs: I
     """Return the note on intervals and modern metrics, or no note if the table has neither."""
     # 1. intervals
     note = []
-    run_counts = [
-        row.run_count or 1 for row in rows if any(cell.format_interval() for cell in row.cells.values())
-    ]
+    run_counts = []
+    for row in rows:
+        if any(cell.format_interval() for cell in row.cells.values()):
+            run_counts.append(row.training_summary.get("seeds", 1))
     if run_counts:
         samples, seed = inputs.settings.bootstrap_samples, inputs.settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
