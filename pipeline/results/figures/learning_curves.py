@@ -16,10 +16,8 @@ from pipeline.results.figures.style import PointLabel, add_grid, line_style, wri
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Result
 
-Points = list[tuple[int, float]]
-"""Updates and nats per sentence, in the order of the updates."""
-RunRecord = tuple[Result, Sequence[Result]]
-"""The summary of a run, and the lines of its history."""
+History = tuple[str, Sequence[Result]]
+"""The model of a run, and the lines of the run's history."""
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT = 6.3, 2.7
@@ -27,26 +25,24 @@ _WIDTH, _PANEL_HEIGHT = 6.3, 2.7
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
     """Plot the learning curves of a package."""
-    runs = []
+    histories = []
     for run in inputs.runs:
-        summary = read_json(inputs.package.run_file(run, SUMMARY))
-        history = list(read_history(inputs.package.run_file(run, HISTORY)))
-        runs.append((summary, history))
-    return make_learning_curves(runs, inputs.settings)
+        model = read_json(inputs.package.run_file(run, SUMMARY))["model"]
+        histories.append((model, list(read_history(inputs.package.run_file(run, HISTORY)))))
+    return make_learning_curves(histories, inputs.settings)
 
 
-def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) -> Figure:
+def make_learning_curves(histories: Sequence[History], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
     All runs of a model have the same style. If there are several, their lines are thin.
     """
-    models = [summary["model"] for summary, _ in runs]
     with figure_style():
         figure = Figure(figsize=(_WIDTH, 2 * _PANEL_HEIGHT), layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
         # training NLL is computed before each update, on its batch; a point is the mean over several updates
         for axes, key in ((development_axes, "dev_nll"), (training_axes, "train_nll")):
-            labels = _draw_curves(axes, models, _collect_curves(runs, key), settings)
+            labels = _draw_curves(axes, histories, key, settings)
             _set_scales(axes)
             write_labels(
                 axes,
@@ -62,31 +58,28 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
     return figure
 
 
-def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
-    """Return the curve of each run: the finite values of a key, which only some lines of the history have."""
-    curves = []
-    for _, lines in runs:
-        points = []
+def _draw_curves(
+    axes: Axes, histories: Sequence[History], key: str, settings: ReportSettings
+) -> list[PointLabel]:
+    """Draw the curve of each run. Return the label of each model, at the end of its first curve with points.
+
+    key: the number that is drawn, where it is finite. Only some lines of a history have it.
+    """
+    models = [model for model, _ in histories]
+    labels: dict[str, PointLabel] = {}
+    for model, lines in histories:
+        updates = []
+        values = []
         for line in lines:
             nll = line.get(key)
             if nll is not None and math.isfinite(nll):
-                points.append((line["update"], nll))
-        curves.append(points)
-    return curves
-
-
-def _draw_curves(
-    axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
-) -> list[PointLabel]:
-    """Draw the curve of each run. Return the label of each model, at the end of its first curve with points."""
-    labels: dict[str, PointLabel] = {}
-    for model, points in zip(models, curves, strict=True):
+                updates.append(line["update"])
+                values.append(nll)
         style = line_style(model, settings)
         style["linewidth"] = 1.5 if models.count(model) == 1 else 0.7
-        if points and model not in labels:
-            last_update, last_nll = points[-1]
-            labels[model] = PointLabel(last_update, last_nll, settings.label(model), style["color"])
-        axes.plot([update for update, _ in points], [nll for _, nll in points], **style)
+        axes.plot(updates, values, **style)
+        if values and model not in labels:
+            labels[model] = PointLabel(updates[-1], values[-1], settings.label(model), style["color"])
     return list(labels.values())
 
 

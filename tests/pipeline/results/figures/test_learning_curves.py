@@ -26,10 +26,6 @@ def validation(update: int, nll: float) -> Result:
     return {"update": update, "epoch": 0.1, "dev_nll": nll, "seconds": 1.0}
 
 
-def summary(model: str, seed: int) -> Result:
-    return {"model": model, "seed": seed}
-
-
 FIRST = [window(5, 90.0), window(10, 80.0), validation(10, 70.0), window(15, 60.0), window(20, 50.0)]
 FIRST += [validation(20, 45.0)]
 # what a continued run writes: a validation of the weights that it begins with, then its own windows
@@ -37,11 +33,11 @@ STAR = [validation(20, 45.0), window(25, 40.0), window(30, 35.0), validation(30,
 SECOND = [window(10, 85.0), validation(10, 75.0), window(20, 55.0), validation(20, 48.0)]
 SECOND_STAR = [validation(20, 48.0), window(30, 36.0), validation(30, 33.0)]
 RUNS = [
-    (summary("rnnencdec-50", 1), [window(10, 95.0), validation(10, 88.0)]),
-    (summary("rnnsearch-50", 1), FIRST),
-    (summary("rnnsearch-50", 2), SECOND),
-    (summary("rnnsearch-50-star", 1), STAR),
-    (summary("rnnsearch-50-star", 2), SECOND_STAR),
+    ("rnnencdec-50", [window(10, 95.0), validation(10, 88.0)]),
+    ("rnnsearch-50", FIRST),
+    ("rnnsearch-50", SECOND),
+    ("rnnsearch-50-star", STAR),
+    ("rnnsearch-50-star", SECOND_STAR),
 ]
 
 
@@ -70,13 +66,13 @@ def test_learning_curves_points() -> None:
 
 def test_learning_curves_leave_out_nan() -> None:
     lines = [window(5, 90.0), window(10, float("nan")), window(15, None), window(20, 70.0)]
-    _, training = make_learning_curves([(summary("rnnsearch-50", 1), lines)], REPORT).get_axes()
+    _, training = make_learning_curves([("rnnsearch-50", lines)], REPORT).get_axes()
     assert points_of(training) == [[[5, 90.0], [20, 70.0]]]
 
 
 def test_more_models_than_dashes_have_different_lines() -> None:
     count = len(DASHES) + 1
-    runs = [(summary(f"rnnsearch-{index}", 1), FIRST) for index in range(count)]
-    report = REPORT.model_copy(update={"labels": {run["model"]: run["model"] for run, _ in runs}})
+    runs = [(f"rnnsearch-{index}", FIRST) for index in range(count)]
+    report = REPORT.model_copy(update={"labels": {model: model for model, _ in runs}})
     for panel in make_learning_curves(runs, report).get_axes():
         assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count
