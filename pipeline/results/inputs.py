@@ -38,7 +38,7 @@ from pipeline.results.papers import (
     list_translated_sets,
     read_paper,
 )
-from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
+from pipeline.results.seeds import Result, Results, ScoredSentences, get_scored_sentences, group_by_model
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,12 @@ class Inputs:
         all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
-    def figure2_scores(self) -> dict[str, Result]:
-        """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it has scores."""
+    def figure2_sentences(self) -> dict[str, ScoredSentences]:
+        """Return the scored sentences of each system in Figure 2: of a model's first run, and of Moses if it ran."""
         names = [*self.config.artifacts.figure2_models]
         if MOSES in self.scores():
             names.append(MOSES)
-        return {name: self.scores()[name][0] for name in names}
+        return {name: self.scores()[name][0]["by_sentence"] for name in names}
 
     @cached_property
     def comparison(self) -> dict[str, Any]:

@@ -41,16 +41,15 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
 
     Moses' curve comes last. The maximum lengths of the models' training sentences are marked.
     """
-    scores, settings = inputs.figure2_scores(), inputs.settings
+    sentences_by_system, settings = inputs.figure2_sentences(), inputs.settings
     window, max_words, side = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
 
     # 1. the points, and the number of sentences of each length
     curves = {}
-    for system, system_scores in scores.items():
-        sentences = system_scores["by_sentence"]
+    for system, sentences in sentences_by_system.items():
         curves[system] = bleu_by_length(sentences, window, max_words, side, inputs.bootstrap)
     first_model = settings.figure2_models[0]
-    lengths = [count_words(sentence, side) for sentence in scores[first_model]["by_sentence"]]
+    lengths = [count_words(sentence, side) for sentence in sentences_by_system[first_model]]
     sentence_counts: dict[float, int] = {words: lengths.count(words) for words in range(1, max_words + 1)}
 
     # 2. the panels
@@ -80,15 +79,15 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
 
     The vocabulary of the first model of Figure 2 says which words are unknown, because Moses has no vocabulary.
     """
-    scores, settings = inputs.figure2_scores(), inputs.settings
+    sentences_by_system, settings = inputs.figure2_sentences(), inputs.settings
 
     # 1. the points
     first_model = settings.figure2_models[0]
-    unknown_counts = [sentence["source_unknown"] for sentence in scores[first_model]["by_sentence"]]
+    unknown_counts = [sentence["source_unknown"] for sentence in sentences_by_system[first_model]]
     curves = {}
-    for system, system_scores in scores.items():
+    for system, sentences in sentences_by_system.items():
         curves[system] = bleu_by_unknown_words(
-            system_scores["by_sentence"],
+            sentences,
             unknown_counts,
             max_unknown=settings.max_unknown_words,
             bootstrap=inputs.bootstrap,

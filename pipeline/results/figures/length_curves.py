@@ -26,24 +26,25 @@ def plot_length_curves(inputs: Inputs) -> Figure:
     Window, end of the axis and minimum number of sentences are as in Figure 2. The curve of both sides may end earlier,
     because fewer sentences have both lengths within a window.
     """
-    scores, settings = inputs.figure2_scores(), inputs.settings
+    sentences_by_system, settings = inputs.figure2_sentences(), inputs.settings
 
-    columns = min(len(scores), _MAX_COLUMNS)
-    rows = math.ceil(len(scores) / columns)
+    panel_count = len(sentences_by_system)
+    columns = min(panel_count, _MAX_COLUMNS)
+    rows = math.ceil(panel_count / columns)
     window, max_words = settings.figure2_window, settings.figure2_max_words
     with figure_style():
         size = max(_PANEL_WIDTH * columns, 4.2), _PANEL_HEIGHT * rows + 0.4
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
-        for unused_panel in panels[len(scores) :]:
+        for unused_panel in panels[panel_count:]:
             unused_panel.remove()
 
         # 1. a panel per system
-        for index, (system, system_scores) in enumerate(scores.items()):
+        for index, (system, sentences) in enumerate(sentences_by_system.items()):
             axes = panels[index]
             color = line_style(system, settings)["color"]
             for side, (title, dashes) in _SIDES.items():
-                points = bleu_by_length(system_scores["by_sentence"], window, max_words, side)
+                points = bleu_by_length(sentences, window, max_words, side)
                 draw_bleu_curve(
                     axes,
                     points,
@@ -56,12 +57,12 @@ def plot_length_curves(inputs: Inputs) -> Figure:
             add_grid(axes)
             if index % columns == 0:
                 axes.set_ylabel("BLEU score")
-            if index + columns >= len(scores):  # no panel below
+            if index + columns >= panel_count:  # no panel below
                 axes.set_xlabel("Sentence length")
                 axes.tick_params(labelbottom=True)
 
         # 2. what all panels share
-        highest_bleu = max(1.0, *(axes.dataLim.y1 for axes in panels[: len(scores)]))
+        highest_bleu = max(1.0, *(axes.dataLim.y1 for axes in panels[:panel_count]))
         panels[0].set_xlim(0, max_words + 0.5)
         panels[0].set_ylim(0, min(100, 10 * math.ceil(highest_bleu / 10)))
         panels[0].legend(fontsize=8, handlelength=2.6, framealpha=0.9)

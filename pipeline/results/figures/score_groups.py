@@ -22,7 +22,7 @@ def plot_score_groups(inputs: Inputs) -> Figure:
     """
     settings = inputs.settings
     first_system = settings.figure2_models[0]
-    lengths = [row["source_length"] for row in inputs.figure2_scores()[first_system]["by_sentence"]]
+    lengths = [row["source_length"] for row in inputs.figure2_sentences()[first_system]]
     languages = inputs.config.languages
     language = languages.source if settings.rank_of == "source" else languages.target
     vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
@@ -61,9 +61,9 @@ def compute_mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
 def _draw_panel(axes: Axes, keys: Sequence[float], inputs: Inputs) -> None:
     """Draw the curve and band of each system over groups of sentences sorted by their keys."""
     settings = inputs.settings
-    for system, scores in inputs.figure2_scores().items():
+    for system, sentences in inputs.figure2_sentences().items():
         points, boundaries = bleu_by_rank(
-            scores["by_sentence"], keys, group_count=settings.score_groups, bootstrap=inputs.bootstrap
+            sentences, keys, group_count=settings.score_groups, bootstrap=inputs.bootstrap
         )
         draw_bleu_curve(
             axes,

@@ -22,29 +22,28 @@ SETTINGS = report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABE
 REPORT = ReportSettings.model_validate(SETTINGS)
 
 
-def score(best: int, longest: int) -> dict[str, Any]:
-    """Scores of ten sentences of each length, whose translations get worse with it, from about `best` percent right."""
+def make_sentences(best: int, longest: int) -> list[dict[str, Any]]:
+    """Ten scored sentences of each length, whose translations get worse with it, from about `best` percent right."""
     rows: list[dict[str, Any]] = []
     for words in range(3, longest + 1):
         right = max(1, best - words)
         counts = {"correct": [right] * 4, "total": [100] * 4, "hypothesis_words": 100, "reference_words": 100}
         row = {"source_length": words, "reference_length": words + 5, "source_unknown": words // 10}
         rows += [row | counts] * 10
-    return {"by_sentence": rows}
+    return rows
 
 
 def figure_inputs(longest: int, bootstrap_samples: int = 0) -> Any:
     """What the figures read of a package, whose models were trained up to 50 words, and one up to 80."""
-    scores = {model: score(30 - index, longest) for index, model in enumerate(LABELS)}
-    moses = score(50, longest)["by_sentence"]
-    scores["moses"] = {"by_sentence": [row | {"source_unknown": 0} for row in moses]}
+    sentences = {model: make_sentences(30 - index, longest) for index, model in enumerate(LABELS)}
+    sentences["moses"] = [row | {"source_unknown": 0} for row in make_sentences(50, longest)]
     models = dict.fromkeys(LABELS, SimpleNamespace(max_words=50))
     models["rnnencdec-30"] = SimpleNamespace(max_words=80)
     settings = REPORT.model_copy(update={"bootstrap_samples": bootstrap_samples})
     config = SimpleNamespace(models=models)
     bootstrap = Bootstrap(bootstrap_samples, seed=1)
     return SimpleNamespace(
-        figure2_scores=lambda: scores, settings=settings, config=config, bootstrap=bootstrap
+        figure2_sentences=lambda: sentences, settings=settings, config=config, bootstrap=bootstrap
     )
 
 
