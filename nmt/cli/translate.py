@@ -71,10 +71,10 @@ _json_option = click.option(
 )
 @click.option(
     "--alignment",
-    type=click.Choice(["pharaoh", "weights", "none"]),
+    type=click.Choice(["pharaoh", "none"]),
     help="Append ||| and the alignment to each translation. pharaoh: links i-j, from 0, where target token j attends "
-    "most to source token i. weights: for each target token its attention to each source token, such as 0.9,0.1 "
-    "0.2,0.8. none: leave the attention out of --json, too. The tokens are shown by --tokenized and --json.",
+    "most to source token i. none: leave the attention out of --json, too. The tokens are shown by --tokenized and "
+    "--json.",
 )
 @_json_option
 @click.option(
@@ -91,7 +91,7 @@ def translate(
     output: Path | None,
     options: TranslateOptions,
     n_best: int | None,
-    alignment: Literal["pharaoh", "weights", "none"] | None,
+    alignment: Literal["pharaoh", "none"] | None,
     as_json: bool,
     plot: Path | None,
     compute: ComputeOptions,
@@ -112,16 +112,16 @@ def translate(
         from nmt.decoding import formats
 
         # 1. check the options, and make the translator and the function that formats its translations
-        alignment_form = None if alignment == "none" else alignment
-        if (alignment_form or plot) and not model.has_attention:
-            option = "--alignment" if alignment_form else "--plot"
+        with_alignment = alignment == "pharaoh"
+        if (with_alignment or plot) and not model.has_attention:
+            option = "--alignment" if with_alignment else "--plot"
             model_types = " or ".join(MODEL_TYPES_WITH_ATTENTION)
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of type {model_types}"
             )
         warn_if_model_expects_tokens(model, options.tokenized)
         # JSON has the attention unless `--alignment none` leaves it out
-        keep_attention = bool(alignment_form or plot or (as_json and alignment is None))
+        keep_attention = bool(with_alignment or plot or (as_json and alignment is None))
         translator = model.translator(options, n_best or 1, keep_attention)
         format_line = formats.format_text if n_best is None else formats.format_n_best
         if as_json:
@@ -144,7 +144,7 @@ def translate(
                 if plot:
                     plot_attention(n_best_lists, plot, line_number)
                 write(
-                    format_line(number, n_best_list, alignment_form)
+                    format_line(number, n_best_list, with_alignment)
                     for number, n_best_list in enumerate(n_best_lists, line_number)
                 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from nmt.decoding.n_best_lists import join_fields
 from nmt.decoding.translation import Translation
 
-AlignmentForm = Literal["pharaoh", "weights"]
 DIGITS = 5
 """Decimals of attention and of log-probabilities of words."""
 _UNSAFE_CHARACTERS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
@@ -20,15 +19,15 @@ _UNSAFE_CHARACTERS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x
 of a line."""
 
 
-def format_text(number: int, translations: Sequence[Translation], alignment: AlignmentForm | None) -> str:
+def format_text(number: int, translations: Sequence[Translation], with_alignment: bool) -> str:
     """Return the best translation in one line, followed by its alignment if requested."""
     best_translation = translations[0]
-    if alignment is None:
+    if not with_alignment:
         return best_translation.text
-    return join_fields(best_translation.text, format_alignment(best_translation, alignment))
+    return join_fields(best_translation.text, format_alignment(best_translation))
 
 
-def format_n_best(number: int, translations: Sequence[Translation], alignment: AlignmentForm | None) -> str:
+def format_n_best(number: int, translations: Sequence[Translation], with_alignment: bool) -> str:
     """Return a line of an n-best list for each translation of the sentence with this number.
 
     The alignment comes after the score if requested.
@@ -37,36 +36,29 @@ def format_n_best(number: int, translations: Sequence[Translation], alignment: A
     for translation in translations:
         score = f"{translation.score:.4f}"
         fields = [str(number), translation.text, f"NMT0= {score}", score]
-        if alignment is not None:
-            fields.append(format_alignment(translation, alignment))
+        if with_alignment:
+            fields.append(format_alignment(translation))
         lines.append(join_fields(*fields))
     return "\n".join(lines)
 
 
-def format_alignment(translation: Translation, form: AlignmentForm) -> str:
-    """Return the alignment of a translation: an item for each target token.
+def format_alignment(translation: Translation) -> str:
+    """Return the alignment of a translation in Pharaoh's format: a link `i-j`, from 0, for each target token j.
 
-    pharaoh: the link `i-j`, from 0, if target token j has most attention to source token i. weights: the attention of
-    the target token to each source token, as in 0.9,0.1 0.2,0.8. A long line is translated in pieces (`--max-words`),
-    and a target token has attention only to the source tokens of its piece.
+    Target token j has most attention to source token i. A long line is translated in pieces (`--max-words`), and a
+    target token has attention only to the source tokens of its piece.
     """
     assert translation.piece_attention is not None
-    items: list[str] = []  # one for each target token so far
+    links: list[str] = []  # one for each target token so far
     source_start = 0  # index of the first source token of the current piece
     for attention in translation.piece_attention:
-        for row in attention:
-            if form == "pharaoh":
-                target_index = len(items)
-                items.append(f"{source_start + int(row.argmax())}-{target_index}")
-            else:
-                items.append(",".join(f"{weight:.{DIGITS}f}" for weight in row))
+        for source_index in attention.argmax(axis=1).tolist():
+            links.append(f"{source_start + source_index}-{len(links)}")
         source_start += attention.shape[1]
-    return " ".join(items)
+    return " ".join(links)
 
 
-def format_json_line(
-    number: int, translations: Sequence[Translation], alignment: AlignmentForm | None
-) -> str:
+def format_json_line(number: int, translations: Sequence[Translation], with_alignment: bool) -> str:
     """Return the translations of the sentence with this number as a JSON object in one line, best first.
 
     It has the attention that the translations have. Files of `nmt test-set decode` have the same keys.

@@ -28,21 +28,20 @@ TRANSLATION = Translation(
 
 def test_alignments():
     two_pieces = replace(TRANSLATION, piece_attention=[WEIGHTS, WEIGHTS])
-    assert format_alignment(two_pieces, "pharaoh") == "1-0 0-1 3-2 2-3"
-    assert format_alignment(replace(TRANSLATION, piece_attention=[]), "weights") == ""
+    assert format_alignment(two_pieces) == "1-0 0-1 3-2 2-3"
+    assert format_alignment(replace(TRANSLATION, piece_attention=[])) == ""
 
 
 def test_text_and_n_best():
-    assert format_text(7, [TRANSLATION], None) == "x\u2028y"
-    assert format_text(7, [TRANSLATION], "pharaoh") == "x\u2028y ||| 1-0 0-1"
+    assert format_text(7, [TRANSLATION], False) == "x\u2028y"
+    assert format_text(7, [TRANSLATION], True) == "x\u2028y ||| 1-0 0-1"
     line = "7 ||| x\u2028y ||| NMT0= -1.2500 ||| -1.2500"
-    assert format_n_best(7, [TRANSLATION, TRANSLATION], None) == f"{line}\n{line}"
-    weights = "0.25000,0.75000 0.50000,0.12500"
-    assert format_n_best(7, [TRANSLATION], "weights") == f"{line} ||| {weights}"
+    assert format_n_best(7, [TRANSLATION, TRANSLATION], False) == f"{line}\n{line}"
+    assert format_n_best(7, [TRANSLATION], True) == f"{line} ||| 1-0 0-1"
 
 
 def test_json():
-    line = format_json_line(7, [TRANSLATION, TRANSLATION], None)
+    line = format_json_line(7, [TRANSLATION, TRANSLATION], False)
     assert "\u2028" not in line, "some programs take it for the end of a line"
     entry = json.loads(line)
     assert (entry["line"], entry["text"], entry["alignment"]) == (7, "x\u2028y", WEIGHTS.tolist())
