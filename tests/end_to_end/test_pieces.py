@@ -42,5 +42,4 @@ def test_pieces_become_one_package(tmp_path):
     packed = max(archive.stat().st_mtime for archive in first)
     for file in tmp_path.glob("joined/translations/test/*"):
         assert file.stat().st_mtime > packed, "scores of a run that was joined before would stay"
-    result = run(pieces("run", tmp_path / "joined", "C"))
-    assert result.returncode == 2 and len(result.stdout.splitlines()) == 1
+    assert run(pieces("run", tmp_path / "joined", "C")).returncode != 0, "no such run"
