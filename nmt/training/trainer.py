@@ -125,11 +125,6 @@ class Trainer:
         self.data |= initial_weights_checksum(files.init_from)
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(self.train_bitext, run.max_words, order_seed)
-        if len(self.pairs) < training.batch_size:
-            print_warning(
-                f"{files.train}: {len(self.pairs)} pairs of at most {run.max_words} words, fewer than "
-                f"training.batch_size ({training.batch_size}): a batch has the same pair several times"
-            )
         if training.dev_sentences == "all":
             self.dev_rows = np.arange(len(self.dev_bitext))
         else:
