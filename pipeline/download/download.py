@@ -205,9 +205,8 @@ class _Transfer:
                     if failed_attempts == ATTEMPTS:
                         raise
                     print(f"download: {hide_secrets(self.location)}: {error}; asking again", file=sys.stderr)
-                # the first pause also follows an attempt with new bytes, which may have been only a few
-                pause = MIN_WAIT * 2 ** max(0, failed_attempts - 1)
-                time.sleep(min(MAX_WAIT, pause))
+                # the shortest pause follows an attempt with new bytes, which may have been only a few
+                time.sleep(min(MAX_WAIT, MIN_WAIT * 2**failed_attempts))
 
     def _size(self) -> int:
         """Return the bytes of the partial file."""
@@ -225,12 +224,11 @@ class _Transfer:
         if size is not None and start >= size:
             return
         with self._send_request(session, start) as response:
-            is_rest = response.status_code == 206 and start > 0
             if response.status_code == 416 and start:
                 return  # no bytes are left; the checksum tells whether the partial file is right
             if response.status_code == 200:
                 start = 0  # the server sends the whole file
-            elif not is_rest:
+            elif response.status_code != 206 or not start:
                 raise SourceError(f"HTTP {response.status_code} {response.reason}")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 # Other bytes would make the partial file grow without end if each request ends early.

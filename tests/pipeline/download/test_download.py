@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
 from pipeline.download import download as module
@@ -333,7 +333,11 @@ def test_any_answer_is_file_or_error(tmp_path_factory, heads, known):
         try:
             found = download_from(server, output, SUM_ONLY if known else {})
         except UserError as error:
-            assert len(error.args) == 2 and len(str(error)) < 700 and "".join(error.args).isprintable()
+            assert (
+                len(error.args) == 2
+                and len(str(error)) < 700
+                and list(map(printable, error.args)) == [*error.args]
+            )
             assert not output.exists()
         else:
             assert found == DATA or not known
