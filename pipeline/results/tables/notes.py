@@ -14,14 +14,14 @@ def reported_note(paper_name: str, table_title: str) -> str:
 
 def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:
     """Return the note on the training of models. `summaries` has the merged summary of each model."""
-    recipes = []
+    recipes = {}
     for summary in summaries:
         updates = summary["updates"]
         recipe = f"{summary['optimizer']}, {summary['hidden_units']} hidden units, {round(updates.value):,} updates"
         if updates.std:
             recipe += " on average"
-        recipes.append((recipe, settings.label(summary["model"])))
-    return f"Trained with {group_labels(recipes)}."
+        recipes[summary["model"]] = recipe
+    return f"Trained with {group_labels(recipes, settings)}."
 
 
 def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list[str]:
@@ -31,13 +31,10 @@ def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list
     """
     if max(seed_counts.values(), default=1) == 1:
         return []
-    labelled_counts = []
-    for model, count in seed_counts.items():
-        text = f"{count} seeds" if count > 1 else "1 seed"
-        labelled_counts.append((text, settings.label(model)))
+    counts = {model: f"{count} seeds" if count > 1 else "1 seed" for model, count in seed_counts.items()}
     return [
         "±: standard deviation (n - 1) over runs that differ in the seed of their start values: "
-        f"{group_labels(labelled_counts)}."
+        f"{group_labels(counts, settings)}."
     ]
 
 
@@ -59,22 +56,21 @@ def variance_note(statistic: Literal["interval", "p-value"], run_counts: Collect
 
 def unfinished_note(scores: Results, settings: ReportSettings) -> list[str]:
     """Return the note on translations without an end-of-sentence symbol, or no note if all have it."""
-    labelled_counts = []
+    counts = {}
     for system, runs in scores.items():
         unfinished_count = sum(run.get("unfinished_all", 0) for run in runs)
         sentence_count = sum(run["sentences_all"] for run in runs)
         if unfinished_count:
-            text = f"{unfinished_count:,} of {sentence_count:,}"
-            labelled_counts.append((text, settings.label(system)))
-    if not labelled_counts:
+            counts[system] = f"{unfinished_count:,} of {sentence_count:,}"
+    if not counts:
         return []
-    groups = group_labels(labelled_counts)
+    groups = group_labels(counts, settings)
     return [f"Translations that no search brought to an end, scored as they stand: {groups}."]
 
 
-def group_labels(labelled_texts: Sequence[tuple[str, str]]) -> str:
-    """Return each text once, with its labels: [("a", "x"), ("b", "z"), ("a", "y")] becomes `a (x, y); b (z)`."""
+def group_labels(texts: Mapping[str, str], settings: ReportSettings) -> str:
+    """Return each text once, with the labels of its systems: {"x": "a", "z": "b", "y": "a"} is `a (X, Y); b (Z)`."""
     labels_by_text: dict[str, list[str]] = {}
-    for text, label in labelled_texts:
-        labels_by_text.setdefault(text, []).append(label)
+    for system, text in texts.items():
+        labels_by_text.setdefault(text, []).append(settings.label(system))
     return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in labels_by_text.items())

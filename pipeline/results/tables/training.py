@@ -29,9 +29,6 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     merged_summaries = _merge_by_model(summaries)
     records = []
     rows = []
-    labelled_updates = []
-    stop_reasons = []
-    seed_counts = {}
     for summary in merged_summaries:
         name = summary["model"]
         label = settings.label(name)
@@ -42,21 +39,25 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
         rows.append(_format_row(label, summary))
         if name in paper_table.reported:
             rows.append(_format_row(f"{label}, reported", reported))
-        updates_text = _describe_kept_updates(summaries[name])
-        if updates_text:
-            labelled_updates.append((updates_text, label))
-        stop_reasons.append((str(summary["stopped_by"]), label))
-        seed_counts[name] = summary["seeds"]
 
     # 2. notes
+    kept_updates = {}
+    stop_reasons = {}
+    seed_counts = {}
+    for summary in merged_summaries:
+        name = summary["model"]
+        updates_text = _describe_kept_updates(summaries[name])
+        if updates_text:
+            kept_updates[name] = updates_text
+        stop_reasons[name] = str(summary["stopped_by"])
+        seed_counts[name] = summary["seeds"]
     notes = ["NLL: mean negative log-probability in nats per sentence."]
     notes += _dev_note(merged_summaries, settings)
     notes.append(training_note(merged_summaries, settings))
-    if labelled_updates:
-        notes.append(
-            f"Best by development score, and so kept: the weights of update {group_labels(labelled_updates)}."
-        )
-    notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
+    if kept_updates:
+        groups = group_labels(kept_updates, settings)
+        notes.append(f"Best by development score, and so kept: the weights of update {groups}.")
+    notes.append(f"Stopped by: {group_labels(stop_reasons, settings)}.")
     notes += seeds_note(seed_counts, settings)
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
@@ -122,13 +123,14 @@ def _choose_decimals(value: float | None, decimals: int) -> int:
 
 def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> list[str]:
     """Return the note on models whose development NLL leaves out long sentences, or no note without such models."""
-    limits = []
+    limits = {}
     for summary in merged_summaries:
         if summary.get("dev_sentences") == "within_limit":
-            limits.append((f"up to {summary['max_words']} words", settings.label(summary["model"])))
+            limits[summary["model"]] = f"up to {summary['max_words']} words"
     if not limits:
         return []
-    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {group_labels(limits)}."]
+    groups = group_labels(limits, settings)
+    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {groups}."]
 
 
 def _describe_kept_updates(runs: Sequence[Result]) -> str:
