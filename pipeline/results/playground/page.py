@@ -25,10 +25,9 @@ from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
 from nmt.settings.model_types import MODEL_TYPES_IN_BROWSER
 from nmt.settings.training import ModelRun
-from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, WEIGHTS
 from nmt.store.tensors import round_to_float16
-from nmt.store.trained_model import TrainedModel, check_compatible
+from nmt.store.trained_model import TrainedModel, load_models
 from pipeline.results.html import render_template
 from pipeline.results.playground.text_rules import collect_rules
 
@@ -110,14 +109,19 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
 
     The length has four bytes, little-endian. `unpack` in playground.js reads the data.
     """
-    models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
-    check_compatible(models)
+    models = load_models(folders, "cpu", threads=1, announce=False)
     descriptions = []
     weight_bytes = b""
     for model, folder in zip(models, folders, strict=True):
         rounded_weights, scales = _round_weights(model, folder / WEIGHTS, bits)
         descriptions.append(_describe_model(model, scales))
         weight_bytes += rounded_weights
+
+    # the words of each side by id, without the specials
+    words = {}
+    vocabularies = {"source": models[0].source_vocabulary, "target": models[0].target_vocabulary}
+    for side, vocabulary in vocabularies.items():
+        words[side] = vocabulary.words(range(len(SPECIALS), len(vocabulary)))
 
     # what the scripts read
     source_codec, _ = choose_text_codecs(text, tokenized=False)
@@ -128,10 +132,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
         "decoding": text.decoding.model_dump(),
         "bits": bits,
         "models": descriptions,
-        "vocabulary": {
-            "source": _list_words(models[0].source_vocabulary),
-            "target": _list_words(models[0].target_vocabulary),
-        },
+        "vocabulary": words,
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
         # the page joins these to sentences of any length: clause, "and", clause, ...
         "clauses": list(islice(_find_clauses(test_set, models[0], source_codec), MAX_CLAUSES)),
@@ -142,11 +143,6 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
     json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     data = struct.pack("<I", len(json_bytes)) + json_bytes + weight_bytes
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
-
-
-def _list_words(vocabulary: Vocabulary) -> list[str]:
-    """Return the words by id, without the specials."""
-    return vocabulary.words(range(len(SPECIALS), len(vocabulary)))
 
 
 def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
