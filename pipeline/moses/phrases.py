@@ -1,6 +1,5 @@
 """Phrase and reordering tables from aligned text, by Moses' own training script."""
 
-import gzip
 import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -75,9 +74,8 @@ def extract_phrases(
 
 def _check_table(table: Path, alignment: Path) -> None:
     """Raise a UserError if a table is empty. The script itself does not report this as an error."""
-    with gzip.open(table) as lines:
-        if not lines.readline():
-            raise UserError(f"{table}: no phrase was extracted; check the alignment {alignment} and its text")
+    if next(read_entries(table), None) is None:
+        raise UserError(f"{table}: no phrase was extracted; check the alignment {alignment} and its text")
 
 
 def count_scores(table: Path) -> int:

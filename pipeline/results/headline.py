@@ -38,9 +38,8 @@ def describe_longest_sentences(inputs: Inputs) -> str:
         long_bleu = SampledBleu(long_sentences, NO_SAMPLES).bleu
         total_bleu = statistics.fmean(run["bleu_all"] for run in scores[model])
         statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
-    words = f"{longest[0]} to {longest[-1]} words" if len(longest) > 1 else f"{longest[0]} words"
     counts = f"{is_long.count(True):,} of {len(lengths):,} test sentences"
-    return f"At {words} ({counts}) {'; '.join(statements)}.\n"
+    return f"At {longest[0]} to {longest[-1]} words ({counts}) {'; '.join(statements)}.\n"
 
 
 def find_longest_lengths(lengths: Sequence[int], settings: ReportSettings) -> range:

@@ -84,20 +84,17 @@ def write_report(
 
 def _make_error_rate_table(paths: Sequence[Path], settings: ReportSettings) -> Table:
     """Return the table of alignment error rates: the runs, then baselines without a model."""
-    model_rows = []
-    baseline_rows = []
+    rows = []
     for path in paths:
         result = read_json(path)
         sentences = f"{result['sentences']:,}"
-        label = format_run_label(path.stem, settings.labels)
-        model_rows.append((label, _format_rate(result), sentences))
-        for baseline, values in result["baselines"].items():
-            baseline_rows.append((_BASELINES[baseline], _format_rate(values), sentences))
+        rows.append([format_run_label(path.stem, settings.labels), _format_rate(result), sentences])
 
-    # runs of the same sentences have the same baselines
-    rows = [*model_rows, *dict.fromkeys(baseline_rows)]
+    # the baselines of the same sentences are the same for all runs
+    for baseline, values in result["baselines"].items():
+        rows.append([_BASELINES[baseline], _format_rate(values), sentences])
     headers = ["Links", "Error rate", "Sentences"]
-    return Table([], headers, rows, text_columns=["Links"], group_starts=[len(model_rows)])
+    return Table([], headers, rows, text_columns=["Links"], group_starts=[len(paths)])
 
 
 def _format_rate(result: Mapping[str, Any]) -> str:
