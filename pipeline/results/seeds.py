@@ -35,9 +35,8 @@ class Mean(NamedTuple):
         numbers = [value for value in values if value is not None]
         if len(numbers) < len(values) or not numbers:
             return cls()
-        value = numbers[0] if len(set(numbers)) == 1 else statistics.fmean(numbers)
         std = statistics.stdev(numbers) if len(numbers) > 1 else None
-        return cls(value, std, len(numbers))
+        return cls(statistics.mean(numbers), std, len(numbers))
 
     def format(self, decimals: int) -> str:
         """Return text like `1,226.75 ± 0.31`, or `26.75` without a deviation; "" for a missing number.
