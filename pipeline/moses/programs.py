@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import commit_file, sha256, temporary_folder
 from nmt.io.locks import open_exclusively
 from nmt.io.progress import clear_progress
@@ -243,12 +243,8 @@ def _unpack_source(source: Path, folder: Path) -> Path:
     Raises:
         UserError: the archive is damaged, or contains a different commit.
     """
-    try:
+    with errors_as_user_error(source, tarfile.TarError, remedy="download it again"):
         extract_archive(source, folder)
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise UserError(
-            f"{source}: incomplete archive of Moses' source ({error}); download it again"
-        ) from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
     if _checksum_of_files(tree) != SOURCE_SHA256:
         raise UserError(f"{source}: files that differ from Moses' commit 34452895; download it again")
