@@ -16,7 +16,7 @@ def record(line: int, words: int) -> TranslationRecord:
     return TranslationRecord(line=line, source=[f"s{line}"] * words, target=["m"] * words, alignment=weights)
 
 
-def test_figure3_labels_and_pixels(tmp_path: Path) -> None:
+def test_figure3_pixels(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     source, target = ["&quot;", "It", "costs$"], ["œuvre", "l&apos;"]
     figure = make_figure3([TranslationRecord(line=0, source=source, target=target, alignment=weights)])
