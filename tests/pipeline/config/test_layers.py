@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from pipeline.config.experiment import list_corpora
 from pipeline.config.layers import Layer, find_layers, find_module_layers, load_config, merge_layers
 from pipeline.config.schema import Config
@@ -82,7 +82,9 @@ def test_any_value_is_a_fault_or_a_setting(data):
     try:
         load_config([layer(values)])
     except UserError as error:
-        assert all(line.isprintable() and len(line) < 1100 for line in error.args)
+        assert all(len(line) < 1100 for line in error.args)
+        lines = str(error).split("\n")
+        assert len(lines) == len(error.args) and all(printable(line) == line for line in lines)
 
 
 def test_command_line_wins_over_experiment(tmp_path):
