@@ -19,8 +19,9 @@ from pipeline.results.seeds import Result
 History = tuple[str, Sequence[Result]]
 """The model of a run, and the lines of the run's history."""
 
-# inches: the width of a page's text, so that fonts keep their size
-_WIDTH, _PANEL_HEIGHT = 6.3, 2.7
+# inches: the width of a page's text, so that fonts keep their size; and the height of a label of one line, and of two
+_WIDTH, _MIN_PANEL_HEIGHT = 6.3, 2.7
+_LINE_HEIGHT, _LABEL_HEIGHT = 0.17, 0.41
 
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
@@ -37,8 +38,11 @@ def make_learning_curves(histories: Sequence[History], settings: ReportSettings)
 
     All runs of a model have the same style. If there are several, their lines are thin.
     """
+    # each panel is high enough for the labels of all models
+    model_count = len({model for model, _ in histories})
+    panel_height = max(_MIN_PANEL_HEIGHT, model_count * _LABEL_HEIGHT)
     with figure_style():
-        figure = Figure(figsize=(_WIDTH, 2 * _PANEL_HEIGHT), layout="constrained")
+        figure = Figure(figsize=(_WIDTH, 2 * panel_height), layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
         # training NLL is computed before each update, on its batch; a point is the mean over several updates
         for axes, key in ((development_axes, "dev_nll"), (training_axes, "train_nll")):
@@ -48,7 +52,7 @@ def make_learning_curves(histories: Sequence[History], settings: ReportSettings)
                 axes,
                 labels,
                 max_line_length=18,
-                line_height_fraction=0.08,
+                line_height_fraction=_LINE_HEIGHT / panel_height,
                 margin_fraction=1.0,
                 fontsize="small",
             )

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.text import Annotation
 
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.figures.learning_curves import make_learning_curves
@@ -68,6 +69,14 @@ def test_learning_curves_leave_out_nan() -> None:
     lines = [window(5, 90.0), window(10, float("nan")), window(15, None), window(20, 70.0)]
     _, training = make_learning_curves([("rnnsearch-50", lines)], REPORT).get_axes()
     assert points_of(training) == [[[5, 90.0], [20, 70.0]]]
+
+
+def test_labels_of_many_models_are_beside_their_panel() -> None:
+    labels = {f"rnnsearch-{index}": f"RNNsearch-50 (ablation {index})" for index in range(12)}
+    report = REPORT.model_copy(update={"labels": labels})
+    for panel in make_learning_curves([(model, FIRST) for model in labels], report).get_axes():
+        heights = [text.xyann[1] for text in panel.texts if isinstance(text, Annotation)]
+        assert len(heights) == 12 and 0 < min(heights) < max(heights) < 1
 
 
 def test_more_models_than_dashes_have_different_lines() -> None:
