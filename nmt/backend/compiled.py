@@ -86,9 +86,11 @@ def _set_up_compiler() -> None:
 
 
 def _find_reason(error: Exception) -> str:
-    """Return the compiler's first error in PyTorch's message, or the type of the exception if there is none."""
-    compiler_errors = [line.strip() for line in str(error).splitlines() if " error: " in line]
-    return compiler_errors[0][:300] if compiler_errors else type(error).__name__
+    """Return the reason from PyTorch's message: the line of the compiler's first error, or the first line."""
+    # PyTorch's message may begin with "backend='inductor' raised:"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and "raised:" not in line]
+    compiler_errors = [line for line in lines if " error: " in line]
+    return [*compiler_errors, *lines, type(error).__name__][0][:300]
 
 
 def fusible(
