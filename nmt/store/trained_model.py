@@ -110,6 +110,9 @@ def load_model(
     source_vocabulary, target_vocabulary = read_vocabularies(folder)
     run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     weights = load_tensors(folder / WEIGHTS)
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
 
     # 2. copy the weights to the device. Build the model without memory for its weights, since damaged settings may ask
     # for any size; then give it those of the file.

@@ -24,6 +24,7 @@ from nmt.store.model_folder import (
     TEXT_SETTINGS,
     WEIGHTS,
 )
+from nmt.store.tensors import load_tensors
 from tests.messages import refused
 from tests.odd_values import altered_bytes, altered_json, said
 from tests.translators import trained_model as train_small_model
@@ -65,6 +66,15 @@ def test_wrong_sizes_are_refused(folder, monkeypatch):
     with refused():
         trained_model.load_model(folder, torch.device("cpu"))
     (folder / SETTINGS).write_text(settings_text, encoding="utf-8")
+
+
+def test_weights_that_are_no_numbers_are_refused(folder, monkeypatch):
+    """Beam search would leave out a word whose embedding is NaN, and write other translations."""
+    weights = load_tensors(folder / WEIGHTS)
+    weights["target_embedding.E"][-1, 0] = torch.nan
+    monkeypatch.setattr(trained_model, "load_tensors", lambda path: weights)
+    with refused():
+        trained_model.load_model(folder, torch.device("cpu"))
 
 
 def test_little_gpu_memory_is_not_taken_for_wrong_weights(folder, monkeypatch):
