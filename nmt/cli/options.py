@@ -213,15 +213,15 @@ def parse_settings(
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that checks that no output file is an input, and then calls `callback`.
+    """Return a function that checks that no output file is an input or another output, and then calls `callback`.
 
     `callback` is the function of a subcommand.
     """
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # the real paths of the inputs, since a file may have several names, such as links
-        inputs, outputs = set[str](), list[Path]()
+        # the real paths of the inputs, then of the outputs as well, since a file may have several names, such as links
+        used_files, outputs = set[str](), list[Path]()
         for name, value in values.items():
             arguments = value if isinstance(value, tuple) else (value,)  # an option may be repeated
             paths = [argument for argument in arguments if isinstance(argument, Path)]
@@ -229,12 +229,16 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
                 outputs += paths
             else:
                 # the input "-" is standard input, the output "-" a file of this name
-                inputs |= {os.path.realpath("/dev/stdin" if str(path) == "-" else path) for path in paths}
+                used_files |= {os.path.realpath("/dev/stdin" if str(path) == "-" else path) for path in paths}
 
-        # a device, such as a terminal, may be input and output
+        # a device, such as a terminal, may be input and output, or several outputs
         for path in outputs:
-            if os.path.realpath(path) in inputs and is_replaceable(path):
-                raise UserError(f"{path}: an output that is also an input; name a different file")
+            file = os.path.realpath(path)
+            if file in used_files and is_replaceable(path):
+                raise UserError(
+                    f"{path}: an output that is also an input or another output; name a different file"
+                )
+            used_files.add(file)
         return callback(**values)
 
     return check_and_call

@@ -117,7 +117,7 @@ def cpu_model() -> str:
 
 
 ANSWER_SECONDS = 15
-"""Time limit in seconds for each program that answers a question: the scheduler, a driver, git, fonts."""
+"""Time limit in seconds for each program that answers a question: the scheduler, a driver, git."""
 
 _SLURM_DURATION = re.compile(
     "(?:(?P<days>[0-9]{1,9})-)?"

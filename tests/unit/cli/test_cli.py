@@ -59,6 +59,7 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         f"{ORACLE}lists",
         f"{ORACLE}./link",
         f"{RESCORE}best --output-lists model/../source",
+        f"{RESCORE}best --output-lists ./best",
         "data tokenize --language en source source",
         "data vocabulary --words 9 source lists --output lists",
     ],
