@@ -41,12 +41,12 @@ class Source(Settings):
 
 
 def hide_secrets(text: str) -> str:
-    """Return an address, or a message with addresses, without user, password and query, which may be secret.
+    """Return an address, or a message with addresses, without user, password, query and fragment, which may be secret.
 
     Example: https://user:password@host/path?token=secret -> https://host/path
     """
     without_user = re.sub(r"://[^/?\s]*@", "://", text)
-    return re.sub(r"\?\S*", "", without_user)
+    return re.sub(r"[?#]\S*", "", without_user)
 
 
 class Archive(Source):
@@ -114,6 +114,10 @@ class Corpus(Settings):
         expected_sides = 2 if self.grammar is None else 0
         if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
+        if self.grammar and (self.pairs or self.tokenized):
+            raise ValueError(
+                "a corpus with `grammar` cannot have `tokenized`, or `pairs` outside of `grammar`"
+            )
         return self
 
 

@@ -11,9 +11,11 @@ from nmt.settings.model_types import (
     MODEL_TYPES_WITH_ATTENTION,
     MODEL_TYPES_WITH_TREES,
 )
+from pipeline.config.experiment import list_corpora, list_lm_corpora
 from pipeline.config.runs import (
     MOSES,
     MOSES_WITH_RNNENC,
+    SEED_SUFFIX,
     collect_runs,
     run_settings,
 )
@@ -38,6 +40,7 @@ def find_contradictions(config: Config) -> list[Problem]:
         _check_names,
         _check_model_types,
         _check_continuations,
+        _check_grammar,
         _check_moses,
     )
     return list(chain.from_iterable(check(config) for check in checks))
@@ -199,6 +202,12 @@ def _check_roles(config: Config) -> Problems:
 
 def _check_names(config: Config) -> Problems:
     """Check that models, their runs, systems and the phrase-based systems all have different names."""
+    # 1. a model called rnnsearch.seed-2 would take the place of the second run of the model rnnsearch
+    for model in config.models:
+        if SEED_SUFFIX.search(model):
+            yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
+
+    # 2. names that are used twice
     names = {MOSES, MOSES_WITH_RNNENC}
     blocks = {"models": config.models, "systems": config.use.systems, "rescored": config.use.rescored}
     for block, entries in blocks.items():
@@ -255,6 +264,19 @@ def _check_continuation(config: Config, name: str, base: str) -> Problems:
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they are counted from its start"
         yield Problem(("models", name, "training", "updates"), text)
+
+
+def _check_grammar(config: Config) -> Problems:
+    """Check that generated text is in the languages of the grammar, and that models read it."""
+    languages = f"{config.languages.source}-{config.languages.target}"
+    if any(config.corpora[corpus].grammar for corpus in list_corpora(config)) and languages != "en-fr":
+        yield Problem(("languages",), f"found {languages}, expected en-fr: the grammar writes nothing else")
+    for corpus in list_lm_corpora(config):
+        if config.corpora[corpus].grammar:
+            text = (
+                f"found {format_value(corpus)}, which is generated; expected corpora from archives or files"
+            )
+            yield Problem(("moses", "lm_corpora"), text)
 
 
 def _check_moses(config: Config) -> Problems:

@@ -32,6 +32,7 @@ FAULTS = [
     ("artifacts: {figure3_words: [20, 10]}", "artifacts.figure3_words"),
     ("languages: {target: en}", "languages"),
     ("corpora: {x: {source: {archive: un-2000}}}", "corpora.x"),
+    ("corpora: {x: {grammar: {split: train, pairs: 2}, pairs: 3}}", "corpora.x"),
     # what contradicts another key
     ("use: {train: [europarl]}", "use.train"),
     ("use: {dev: [newstest2014]}", "use.dev"),
@@ -58,6 +59,11 @@ FAULTS = [
         "models.rnnsearch-50-star.training.updates",
     ),
     ("models: {rnnsearch-50-star: {seeds: [3]}}", "models.rnnsearch-50-star.seeds"),
+    ("models: {a.seed-2: {label: A, model_type: rnnsearch, max_words: 5}}", "models.a.seed-2"),
+    (
+        "{languages: {source: de}, use: {train: [x]}, corpora: {x: {grammar: {split: train, pairs: 2}}}}",
+        "languages",
+    ),
     ("selection: {in_domain: []}", "selection.in_domain"),
     ("selection: {in_domain: [newstest2014]}", "selection.in_domain"),
     ("selection: {corpus_words: {newstest2009: 5}}", "selection.corpus_words"),
@@ -81,6 +87,10 @@ FAULTS = [
     (RESCORED.replace("ENTRY", "n_best_list: two, members: [two]"), "rescored.own.members"),
     ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
     ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
+    (
+        "{moses: {enabled: true, lm_corpora: [x]}, corpora: {x: {grammar: {split: train, pairs: 2}}}}",
+        "moses.lm_corpora",
+    ),
     ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
     # YAML
     ("seed: 1\nuse: [\n", "line 3, column 1"),
