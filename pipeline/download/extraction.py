@@ -193,8 +193,9 @@ def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -
         for name, member_stream in iterate_members(stream, text_of_member):
             names.append(name)
             text = text_of_member.get(name)
-            # a link or a folder has no stream; of two members with one name, one is read
-            if text and member_stream and not text.md5:
+            if text and member_stream:  # a link or a folder has no stream
+                if text.md5:
+                    raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
                 text.write_shards(member_stream)
     return names
 

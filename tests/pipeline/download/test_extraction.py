@@ -212,6 +212,16 @@ def test_checksums_of_members(tmp_path):
 # --- archives that mean harm
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_repeated_member_is_refused(tmp_path):
+    archive = pack_zip(tmp_path / "a", {"c.en": ENGLISH, "c.fr": FRENCH})
+    with zipfile.ZipFile(archive, "a") as more:
+        more.writestr("c.en", b"1\n")
+    with refused():
+        extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
 @pytest.mark.parametrize("line", [b"", b"\n"], ids=["no line end", "lines"])
 def test_compressed_bomb_is_streamed(tmp_path, monkeypatch, line):
     monkeypatch.setattr("nmt.io.text_files.MAX_LINE_BYTES", 1 << 22)
