@@ -118,6 +118,6 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
     granted_hours = max(group.time_limit for group in groups) / 3600
     if requested_hours > granted_hours and not resources.get("qos"):
         yield (
-            f"{job.rule}: a job asks for {requested_hours:,.3g} hours, but {location} grants {granted_hours:,.3g}:"
+            f"{job.rule}: a job asks for {requested_hours:,g} hours, but {location} grants {granted_hours:,g}:"
             f" {remedy}"
         )

@@ -68,6 +68,8 @@ def test_jobs_that_fit_have_no_problems(job):
         (training_job(""), "jobs ask for a GPU; the default partition has: none"),
         (training_job(minutes=2881), "train: a job asks for .* grants 48: .*`resources`"),
         (make_job("extract", minutes=900), "extract: a job asks for"),
+        # 48 hours, with three digits
+        (training_job(minutes=2882), "asks for 48.0333 hours.* grants 48:"),
         (
             training_job(mem_mb=600_000, gpu_model="a100"),
             "train: a job asks for 600 GB .*more than 512: .*`resources`",
