@@ -18,8 +18,8 @@ from nmt.io import progress
 from nmt.io.locks import read_holder
 from nmt.io.progress import format_duration
 from nmt.settings.base import read_settings
-from nmt.store.model_folder import WEIGHTS, read_model_key
-from nmt.training.history import DevScore
+from nmt.store.model_folder import HISTORY, WEIGHTS, read_model_key
+from nmt.training.history import DevScore, count_planned_updates, read_run_status
 from pipeline.config.folder import RUN_SETTINGS, ExpectedModel, is_of_last_run
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import format_run_label, get_labels, list_trained_runs
@@ -89,6 +89,15 @@ def _add_job_progress(run_state: RunState, progress_file: Path) -> RunState:
     return replace(run_state, status=status, planned_updates=job_progress.total)
 
 
+def _add_model_history(states: RunStates, name: str) -> RunState:
+    """Return a finished training with the history next to its model, since its folder in the store was deleted."""
+    run_state = states[name]
+    training = states.config.models[run_state.run.model].training
+    status = read_run_status(states.experiment.model(name) / HISTORY, training.dev_score)
+    planned_updates = count_planned_updates(training, status.updates_per_epoch)
+    return replace(run_state, status=status, planned_updates=planned_updates)
+
+
 def _has_model(model_folder: Path, model: ExpectedModel | None) -> bool:
     """Return whether the folder of a finished model has this model. None: nobody knows which one it should be."""
     try:
@@ -111,6 +120,8 @@ def format_status_table(config: Config, folder: Path) -> str:
         state, reason = find_training_state(states, name)
         if state == "running":
             run_state = _add_job_progress(run_state, states.experiment.training_progress(name))
+        elif state == "done" and not run_state.finished_model:
+            run_state = _add_model_history(states, name)
         rows.append(_format_row(label, state, run_state))
         if state == "done":
             finished_runs.append(name)
@@ -173,10 +184,8 @@ def _describe_unused_trainings(states: RunStates) -> Iterator[str]:
 def _format_row(label: str, state: str, run_state: RunState) -> tuple[str, ...]:
     """Return the cells of a training in the table, in the order of `HEADER`."""
     status, planned_updates = run_state.status, run_state.planned_updates
-    # if the store was deleted, nobody knows when a training with early stopping has ended
-    update = planned_updates if state == "done" and not status.update else status.update
     # a model that keeps its initial weights has no updates
-    fraction_done = update / planned_updates if planned_updates else 1
+    fraction_done = status.update / planned_updates if planned_updates else 1
     time_left = ""
     if status.updates_per_second and state not in FINAL_STATES:
         remaining_updates = max(planned_updates - status.update, 0)
@@ -184,7 +193,7 @@ def _format_row(label: str, state: str, run_state: RunState) -> tuple[str, ...]:
     return (
         label,
         state,
-        f"{update:,}/{planned_updates:,}",
+        f"{status.update:,}/{planned_updates:,}",
         f"{fraction_done:.0%}",
         time_left,
         _format_dev_score(status.dev),

@@ -79,8 +79,9 @@ def test_states_of_a_finished_training(tmp_path):
     # the store was deleted
     key = ExperimentFolder(config, tmp_path).find_expected_model(RUN).key
     write(tmp_path / "models" / RUN / SUMMARY, json.dumps({"key": key}))
+    write(tmp_path / "models" / RUN / HISTORY, '{"update": 7, "train_nll": 1.0, "seconds": 1.0}\n')
     shutil.move(tmp_path / "store", tmp_path / "former_store")
-    assert "471,000/471,000    100%" in format_status_table(config, tmp_path)
+    assert "done     7/471,000" in format_status_table(config, tmp_path)
     shutil.move(tmp_path / "former_store", tmp_path / "store")
 
     shutil.rmtree(tmp_path / "data")
