@@ -210,7 +210,7 @@ def _divide_training_text(train: ParallelText, sample: _HeldOutSample, split_wri
                 continue
 
             # count the words of all held-out pairs, and of each n-th training pair
-            counts_words = split != "train" or line_number % counting_interval == 0
+            counts_words = split != "train" or statistics.pairs["train"] % counting_interval == 0
             split_writer.write(split, source, target, counts_words)
 
     statistics.add_shift("train", lengths)
