@@ -71,6 +71,13 @@ def test_learning_curves_leave_out_nan() -> None:
     assert points_of(training) == [[[5, 90.0], [20, 70.0]]]
 
 
+def test_short_range_has_several_ticks() -> None:
+    lines = [window(5, 130.0), window(20, 33.0)]
+    _, training = make_learning_curves([("rnnsearch-50", lines)], REPORT).get_axes()
+    low, high = training.get_ylim()
+    assert sum(low < tick < high for tick in training.get_yticks()) >= 3
+
+
 def test_labels_of_many_models_are_beside_their_panel() -> None:
     labels = {f"rnnsearch-{index}": f"RNNsearch-50 (ablation {index})" for index in range(12)}
     report = REPORT.model_copy(update={"labels": labels})
