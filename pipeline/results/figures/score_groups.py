@@ -38,7 +38,7 @@ def plot_score_groups(inputs: Inputs) -> Figure:
         length_axes.set_xlabel("Test sentences sorted by their length")
         rank_axes.set_xlabel("Test sentences sorted by average word frequency rank")
         length_axes.set_ylabel("BLEU score")
-        length_axes.legend(fontsize=8, handlelength=3)
+        length_axes.legend(fontsize=8, handlelength=4.5)
         title = f"Groups of about {len(mean_ranks) // settings.score_groups:,} sentences"
         if settings.bootstrap_samples:
             title += "; 95% bootstrap intervals"
