@@ -42,12 +42,17 @@ class GoldLinks:
                 )
 
 
-def read_gold_alignments(path: Path) -> list[GoldLinks]:
+def read_gold_alignments(path: Path, sentence_count: int) -> list[GoldLinks]:
     """Return the gold links of the sentences of a test set, in order. A file may end before the last sentences."""
-    return [
-        _parse_pharaoh(f"{path}, line {number}", line)
-        for number, line in enumerate(read_lines(path), start=1)
-    ]
+    gold_links = []
+    for number, line in enumerate(read_lines(path), start=1):
+        gold_links.append(_parse_pharaoh(f"{path}, line {number}", line))
+    if len(gold_links) > sentence_count:
+        raise UserError(
+            f"{path}: has {len(gold_links)} lines, but the test set has {sentence_count} sentences; "
+            "it belongs to a different text"
+        )
+    return gold_links
 
 
 def _parse_pharaoh(location: str, line: str) -> GoldLinks:
@@ -140,7 +145,7 @@ def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> di
     attention_counts = LinkCounts()
     diagonal_counts = LinkCounts()
     same_position_counts = LinkCounts()
-    gold_links = read_gold_alignments(gold)
+    gold_links = read_gold_alignments(gold, sentence_count=sum(1 for _ in read_lines(alignments)))
     sentence_count = 0
     for sentence in read_translations(alignments):
         if sentence.line >= len(gold_links):  # nobody has aligned this sentence

@@ -5,7 +5,11 @@ Equal input gives equal bytes: figures have no dates and ignore the user's setti
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -37,11 +41,39 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 _OMITTED_METADATA_KEY = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 """For each format, the key of the metadata that is left out, so that equal figures give equal bytes."""
+_MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
+"""matplotlib's warning of a letter that no font has."""
 
 
-def figure_style() -> AbstractContextManager[None]:
-    """Return a context manager for drawing figures in the project's style, not in the user's."""
-    return style.context(["default", _STYLE | {"font.family": _list_font_names()}])
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw the figures of the block in the project's style, not in the user's. Then name letters that no font has."""
+    with (
+        style.context(["default", _STYLE | {"font.family": _list_font_names()}]),
+        warnings.catch_warnings(record=True) as caught_warnings,
+    ):
+        warnings.simplefilter("always")
+        yield
+
+    # name missing letters once, and pass on all other warnings
+    missing_letters: list[str] = []
+    for warning in caught_warnings:
+        match = _MISSING_GLYPH.match(str(warning.message))
+        if match:
+            missing_letters.append(chr(int(match["code"])))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if missing_letters:
+        _announce_missing_letters(" ".join(dict.fromkeys(missing_letters)))
+
+
+@cache  # so that the same letters are printed once
+def _announce_missing_letters(letters: str) -> None:
+    """Print which letters of a figure no font has."""
+    print(
+        f"figures: no installed font has {letters}: boxes stand in their place (docs/running.md names fonts)",
+        file=sys.stderr,
+    )
 
 
 @cache

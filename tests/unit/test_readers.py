@@ -82,7 +82,10 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
         [ALIGNED % matrix for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")],
     ),
     "panels": (read_projections, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
-    "gold": (read_gold_alignments, ["x\n", "1 0 1 S\n", "0-0 x\n"]),
+    "gold": (
+        lambda path: read_gold_alignments(path, 1),
+        ["x\n", "0-0\n0-0\n", "1 0 1 S\n", "0-0 x\n"],
+    ),
     "history": (lambda path: list(read_history(path)), ["{", "[]"]),
     "array": (lambda path: map_array(path, np.int64), ["", "no array"]),
     "tensors": (load_tensors, ["", "no tensors"]),
