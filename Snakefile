@@ -32,6 +32,13 @@ except ModuleNotFoundError as error:
 
 
 include: "workflow/rules/common.smk"
+
+
+# The image in which jobs run under `--sdm apptainer` (container/nmt.def); ignored otherwise. Its path is relative to the
+# working directory, so that the same image elsewhere repeats no job.
+container: os.path.relpath(ROOT / "container" / "nmt.sif")
+
+
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/select.smk"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install the packages that the project needs, each checked against its hash in uv.lock, and KenLM's programs into a Debian
-# with Python. The Dockerfile calls this.
+# with Python. Dockerfile and nmt.def call this.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
 # TORCH: the build of PyTorch (tools/setup.sh). The default has CUDA, because the image may be built on a machine without GPU.

@@ -15,7 +15,7 @@ PAGES = sorted(
     ]
 )
 PROGRAMS = {
-    *("docker", "echo", "git", "make", "mkdir", "nmt", "pip", "sacrebleu", "sbatch"),
+    *("apptainer", "docker", "echo", "git", "make", "mkdir", "nmt", "pip", "sacrebleu", "sbatch"),
     *("snakemake", "source", "uv", "watch", ".venv/bin/nmt"),
 }
 """What a line of a block begins with where it is a command."""

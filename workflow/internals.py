@@ -5,6 +5,7 @@ calls each function in a running Snakemake.
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ import snakemake.workflow
 from snakemake.exceptions import LockException
 from snakemake.persistence.file import FilePersistence
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.settings.types import DeploymentMethod
 from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.config.schema import Config
@@ -43,6 +45,11 @@ def count_cores(workflow: Any) -> int:
         return int(workflow.cores)
     except WorkflowError:
         return 1
+
+
+def uses_container(workflow: Any) -> bool:
+    """Return whether jobs run in the container, with the container's Python."""
+    return DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
 
 
 def is_submitted_job(workflow: Any) -> bool:
@@ -74,6 +81,18 @@ def get_status_command(workflow: Any) -> str | None:
 def limit_resource(workflow: Any, resource: str, count: int) -> None:
     """Let jobs share this amount of a resource, unless the user has set a different one."""
     workflow.global_resources.setdefault(resource, count)
+
+
+def bind_folders(workflow: Any, folders: Iterable[Path]) -> None:
+    """Let jobs in a container see these folders, under the same paths, in addition to the working folder."""
+    settings = workflow.deployment_settings
+    options = settings.apptainer_args or ""
+    for folder in sorted({folder.resolve() for folder in folders if folder.exists()}):
+        option = f" --bind {shlex.quote(str(folder))}"
+        # both with a space at the end, since the user's `--bind /data2` does not bind /data
+        if f"{option} " not in f"{options} ":
+            options += option
+    settings.apptainer_args = options
 
 
 def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:

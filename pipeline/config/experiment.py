@@ -1,5 +1,6 @@
 """The corpora, shards, archives and models that an experiment uses."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -109,6 +110,24 @@ def find_surplus_shards(config: Config) -> list[str]:
                 f" remove data/*/{corpus}: then the text is divided again, and the results stay the same"
             )
     return lines
+
+
+def list_folders_of_jobs(config: Config) -> list[Path]:
+    """Return the folders besides the experiment's that its jobs may read or write.
+
+    The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
+    """
+    # folders that the settings name
+    paths = [os.path.dirname(file) for _, file in collect_named_files(config)]
+    paths += [path for path in (config.data_from, config.pretrained.models) if path]
+    paths += [mirror for mirror in config.mirrors if "://" not in mirror]
+
+    # links of the experiment's folder, and the cache
+    for entry in Path().iterdir():
+        if entry.is_symlink() and entry.is_dir():
+            paths.append(os.path.realpath(entry))
+    paths.append(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    return list(map(Path, paths))
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------

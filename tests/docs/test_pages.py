@@ -18,7 +18,7 @@ from tests.running import ROOT, outside_make
 
 NOT_HERE = {
     r"sbatch |.*--profile slurm": "a cluster",
-    r"docker ": "a program for containers",
+    r"apptainer |docker ": "a program for containers",
     r"make (EXPERIMENT=experiments/)?(paper|multi30k|overnight|europarl|ablations|gpu-check|bench)": "a GPU or hours",
     r"(FUZZ_EXAMPLES=\d+ )?make (format|test|fuzz|lint|docs|setup|showcase|lecture)": "CI runs it",
     r"make demo OPTIONS=|uv |pip ": "CI runs it",

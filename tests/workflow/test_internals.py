@@ -15,6 +15,7 @@ from pathlib import Path
 from workflow import internals
 
 internals.stop_without_deadlock()
+internals.bind_folders(workflow, [Path("."), Path(".")])
 internals.limit_resource(workflow, "gpu", 1)
 internals.limit_resource(workflow, "licence", 1)
 
@@ -45,6 +46,7 @@ onstart:
     assert workflow.global_resources["gpu"] == 5 and workflow.global_resources["licence"] == 1
     assert internals.get_status_command(workflow) is None
     assert not internals.submits_jobs(workflow) and not internals.is_submitted_job(workflow)
+    assert not internals.uses_container(workflow)
     # the handler of the signal TERM returns although the interrupted code holds the lock
     assert signal.getsignal(signal.SIGTERM) == workflow.scheduler.exit_gracefully
     scheduler = SimpleNamespace(_lock=threading.Lock(), _open_jobs=threading.Semaphore(0))
@@ -59,6 +61,8 @@ onstart:
     job.rule.restart_times = 7
     internals.give_up(job)
     assert job.attempt == 8
+    folder = str(Path.cwd())
+    assert workflow.deployment_settings.apptainer_args == f"--nv --bind {{folder}}2 --bind {{folder}}"
 """
 
 
@@ -67,5 +71,6 @@ def test_snakemake_has_the_internals(tmp_path):
     (tmp_path / "overlay.yaml").write_text("{}", encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--jobs", "2", "--directory", str(tmp_path)]
     command += ["--resources", "gpu=5", "--config", "seed=3", "--configfile", str(tmp_path / "overlay.yaml")]
+    command += [f"--apptainer-args=--nv --bind {tmp_path.resolve()}2"]
     result = run([*command, "-s", str(tmp_path / "Snakefile")])
     assert result.returncode == 0, result.stdout

@@ -175,12 +175,15 @@ wildcard_constraints:
 #     nmt() { PYTHONPATH=ROOT${PYTHONPATH:+:$PYTHONPATH} PYTHON -m nmt "$@"; }
 #
 # Here each of its braces is doubled for Snakemake, and once more for the f-string. PYTHON is the interpreter that runs
-# Snakemake, whose environment may not be on the path. Snakemake does not compare the prefix, so a different interpreter
-# repeats no job. NMT_LOG tells `nmt` the name of the job's log, which only `tee` writes; `nmt` records its progress in a
-# file next to the log.
-PYTHON = shlex.quote(sys.executable)
+# Snakemake, whose environment may not be on the path, or the interpreter of the container. Snakemake does not compare the
+# prefix, so a different interpreter repeats no job. NMT_LOG tells `nmt` the name of the job's log, which only `tee`
+# writes; `nmt` records its progress in a file next to the log.
+PYTHON = "python" if internals.uses_container(workflow) else shlex.quote(sys.executable)
 PYTHONPATH = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PYTHONPATH} {PYTHON} -m nmt "$@"; }}}}; ')
+
+# A job in a container sees the code and the folders that the settings name; for others the user adds a bind.
+internals.bind_folders(workflow, [ROOT, *experiment.list_folders_of_jobs(CONFIG)])
 
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 if SUBMITS_JOBS:
