@@ -46,7 +46,8 @@ def hide_secrets(text: str) -> str:
     Example: https://user:password@host/path?token=secret -> https://host/path
     """
     without_user = re.sub(r"://[^/?\s]*@", "://", text)
-    return re.sub(r"[?#]\S*", "", without_user)
+    # in a message of urllib3, the path alone may follow "url: "; the name of a folder may contain # or ?
+    return re.sub(r"((?:://|url: /)[^\s?#]*)[?#]\S*", r"\1", without_user)
 
 
 class Archive(Source):

@@ -294,12 +294,12 @@ def test_alternative_archive(tmp_path):
 
 
 def test_file_of_mirror_is_copied_untouched(tmp_path):
-    mine = Path(make_mirror(tmp_path / "mine"), "a")
+    mine = Path(make_mirror(tmp_path / "mine #1"), "a")
     mine.chmod(0o444)
     time = mine.stat().st_mtime_ns
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
-        download_file(make_source(NOWHERE, path="a"), output, [str(mine.parent)])
+        assert download_file(make_source(NOWHERE, path="a"), output, [str(mine.parent)]) == str(mine)
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
