@@ -72,7 +72,7 @@ def parse_arguments() -> tuple[argparse.Namespace, list[str]]:
         command.add_argument("folder", type=Path, help="the experiment")
     run.add_argument("runs", nargs="+", metavar="RUN", help="a run, or a group of runs in FOLDER/pieces.yaml")
     run.add_argument(
-        "--at-once", type=int, default=1, help="how many trainings share the GPU at a time (%(default)s)"
+        "--at-once", type=int, default=1, help="how many trainings share a GPU at a time (%(default)s)"
     )
     join.add_argument("archives", type=Path, nargs="+", metavar="ARCHIVE", help="FOLDER/pieces/RUN.tar.zst")
     return parser.parse_known_args()
@@ -87,13 +87,13 @@ def run_pieces(folder: Path, names: Sequence[str], parallel_trainings: int, opti
     for name in names:
         targets += [f"pieces/{run}.tar.zst" for run in groups.get(name, [name])]
 
-    # 2. trainings that share the GPU
+    # 2. trainings that share the GPU; otherwise each has one of its own, or cores
     environment = dict(os.environ)
     if parallel_trainings > 1:
         environment["NMT_GPUS"] = ""  # an empty pool: no job gets a GPU of its own
         if shutil.which(MPS):
             subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
-    targets += ["--resources", f"gpu={parallel_trainings}"]
+        targets += ["--resources", f"gpu={parallel_trainings}"]
     return run_snakemake(folder, [*targets, *options], environment)
 
 
