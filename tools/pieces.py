@@ -7,7 +7,8 @@ Each run, such as rnnsearch-50 or rnnsearch-50.seed-2, leaves an archive in FOLD
 history and settings, no weights. Joined, they become the tables, figures and the replication package, which `nmt
 verify` checks. FOLDER/pieces.yaml may name groups of runs, each of which can stand for RUN. Other options go to
 Snakemake. If not all runs of the settings are there, join those that are by `--config use={models: [...]}`. What is
-computed by a model needs its weights: join without a playground, by `--config playground={models: []}`.
+computed by a model needs its weights: join without a playground, by `--config playground={models: []}`. Moses has no
+archive: its translations are made where the runs come together, before they are joined.
 """
 
 import argparse
@@ -32,6 +33,7 @@ MPS = "nvidia-cuda-mps-control"
 RULES_WITHOUT_WEIGHTS = (
     "dev_text",
     "bleu",
+    "bleu_of_text",
     "package_results",
     "package_corpora",
     "package_settings",
