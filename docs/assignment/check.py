@@ -1,9 +1,10 @@
-"""Say which part of attention.py is right, and what is wrong with the others: python check.py [FILE]
+"""Say which part of attention.py is right, and what is wrong with the others.
 
 Small random numbers go through each function. The right answer is computed number by number, as the equations stand;
 usual mistakes are computed, too, so that they can be named.
 """
 
+import argparse
 import ast
 import faulthandler
 import importlib.util
@@ -418,5 +419,7 @@ def is_hole(node):
 
 if __name__ == "__main__":
     faulthandler.dump_traceback_later(60, exit=True)  # a loop without an end
-    file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("attention.py")
-    sys.exit(not main(file))
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = Path(__file__).with_name("attention.py")
+    parser.add_argument("file", nargs="?", type=Path, default=default, help="default: attention.py")
+    sys.exit(not main(parser.parse_args().file))

@@ -1,7 +1,7 @@
 """Train RNNsearch with the functions of attention.py: about two minutes on one core.
 
     python train.py                                  the energy of part 1
-    python train.py --energy dot                     another one, of part 2
+    python train.py --energy dot                     a different energy, of part 2
     python train.py --demo CLONE/experiments/demo    the demo's text and sizes instead, after `make demo`
 
 Encoder, gated unit, output layer and initial weights are the library's. Each run adds a row to results.tsv and draws
@@ -29,6 +29,7 @@ from nmt.data.batches import (
 )
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary, build_vocabulary, count_words
+from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu
 from nmt.model.model_types.rnnsearch import RNNsearch
 from nmt.model.weights import create_weight
@@ -217,14 +218,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--file", type=Path, default=HERE / "attention.py", help="the functions")
+    parser.add_argument("--file", type=Path, default=HERE / "attention.py", help="file with the functions")
     parser.add_argument(
         "--energy", default="energy", help="the function for the energies: energy, dot, general"
     )
     parser.add_argument("--demo", type=Path, help="folder of the finished demo")
     parser.add_argument("--updates", type=int, help="default: 2000, with --demo 900")
-    parser.add_argument("--output", type=Path, default=Path(), help="folder of what is written")
-    parser.add_argument("--unchecked", action="store_true", help="train also what check.py finds wrong")
+    parser.add_argument("--output", type=Path, default=Path(), help="folder for what is written")
+    parser.add_argument("--unchecked", action="store_true", help="train even if check.py finds mistakes")
     arguments = parser.parse_args()
 
     # Small products are slower with several threads, above all if others use the machine, too.
@@ -257,4 +258,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:  # such as a --demo that is not there
+        sys.exit(f"error: {error}")
