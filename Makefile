@@ -61,7 +61,7 @@ ablations: ## What the paper leaves open: two cores, 20 to 60 minutes
 overnight: ## The paper's test set, with less text: two cores, one night
 europarl: ## The paper's sizes, less text: one H100, an hour (estimated)
 paper: ## The paper as written; for a cluster see docs/cluster.md
-groundhog: ## The paper as its authors' code ran it, after `make paper`
+groundhog: ## The paper as its authors' code ran it
 ##@ Results
 report: ## Build a run's report: make EXPERIMENT=FOLDER report
 moses: ## Run Moses, too: make EXPERIMENT=experiments/multi30k moses
