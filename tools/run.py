@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -92,6 +93,10 @@ def _check_options(options: Sequence[str]) -> None:
         _, _, problem = usage.getvalue().rpartition(" error: ")
         raise UserError(f"snakemake: {problem.strip()}") from None
 
+    for pair in arguments.config or []:
+        if "=" not in pair:
+            example = "--config 'seeds=[1, 2]'"
+            raise UserError(f"--config: {pair}: expected KEY=VALUE; quote a value with spaces: {example}")
     for file in arguments.configfile or []:
         read_layer(file)
 
@@ -231,7 +236,8 @@ def _print_results(folder: Path) -> None:
         if bleu > best_bleu:
             best_model, best_bleu = file.parent, bleu
     if best_model:
-        print("To try:", f"    .venv/bin/nmt translate --model {best_model}", sep="\n")
+        command = shlex.join([".venv/bin/nmt", "translate", "--model", str(best_model)])
+        print("To try:", f"    {command}", sep="\n")
 
 
 if __name__ == "__main__":

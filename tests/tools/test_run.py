@@ -55,7 +55,7 @@ def test_second_run_is_refused_and_unlocks_nothing(tmp_path, monkeypatch, capsys
     assert locked.exists()
 
 
-@pytest.mark.parametrize("options", [["--frce"], ["--rerun-triggers", "x"]])
+@pytest.mark.parametrize("options", [["--frce"], ["--rerun-triggers", "x"], ["--config", "seeds=[1,", "2]"]])
 def test_wrong_option_is_one_line(tmp_path, monkeypatch, capsys, options):
     assert run_main(monkeypatch, tmp_path, "--notemp", *options) == 2
     (line,) = capsys.readouterr().err.splitlines()
