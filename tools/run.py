@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def main() -> int:
         if options:
             _check_options(options)
         if _is_full_run(options):
-            _unlock_folder(folder, arguments.cores, options)
+            _unlock_folder(folder)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
         if exit_code == 0 and _is_full_run(options) and _has_new_results(folder):
             _print_results(folder)
@@ -136,19 +137,20 @@ def _build_command(folder: Path, cores: str, options: Sequence[str]) -> list[str
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
+def _unlock_folder(folder: Path) -> None:
     """Remove the locks of a Snakemake that was killed. Raise a UserError if another one is at work in the folder."""
     from nmt.errors import UserError
     from workflow.records import take_run_lock
 
-    if not any((folder / ".snakemake" / "locks").glob("*")):
+    locks = folder / ".snakemake" / "locks"
+    if not any(locks.glob("*")):
         return
     # a living Snakemake holds this lock; if we get it, the other locks are left from a Snakemake that was killed
     run_lock = take_run_lock(folder)
     if run_lock is None:
         raise UserError(f"{folder}: another run is active here: wait for it, or end it")
+    shutil.rmtree(locks)
     os.close(run_lock)
-    _run_command(folder, [*_build_command(folder, cores, ["--unlock"]), *options])
 
 
 def _build_environment(folder: Path) -> dict[str, str]:
