@@ -93,7 +93,8 @@ rule releases:
 include: "workflow/rules/start.smk"
 
 
-internals.use_default_partition(workflow, jobs.list_rules_without_gpu())
+if SUBMITS_JOBS:
+    internals.use_default_partition(workflow, jobs.list_rules_without_gpu())
 
 
 onstart:

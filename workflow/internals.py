@@ -4,25 +4,17 @@ If a version of Snakemake moves one of these attributes, only this module change
 calls each function in a running Snakemake.
 """
 
-import os
 import shlex
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import snakemake.api
-import snakemake.workflow
-from snakemake.exceptions import LockException
-from snakemake.persistence.file import FilePersistence
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.settings.types import DeploymentMethod
-from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import Job, JobList
-from workflow.records import take_run_lock
 
 PARTITION_RESOURCES = ("slurm_partition", "gpu_model")
 
@@ -41,10 +33,7 @@ def get_config_pairs(workflow: Any) -> dict[str, Any]:
 
 def count_cores(workflow: Any) -> int:
     """Return the number of cores that jobs share; 1 if none is given, as with `--unlock`, which runs no job."""
-    try:
-        return int(workflow.cores)
-    except WorkflowError:
-        return 1
+    return int(workflow.resource_settings.cores or 1)
 
 
 def uses_container(workflow: Any) -> bool:
@@ -95,17 +84,15 @@ def bind_folders(workflow: Any, folders: Iterable[Path]) -> None:
     settings.apptainer_args = options
 
 
-def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
+def use_default_partition(workflow: Any, rule_names: Collection[str]) -> None:
     """Let some rules request the default partition, although the profile assigns a partition with GPUs to them.
 
-    rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
+    rule_names: the rules whose jobs need no GPU.
     """
-    # With an underscore before it, the name of a rule ends in _train whether it is `train` or `prefix_train`.
-    endings = tuple(f"_{name}" for name in rule_names)
     # The profile names no partition for the rule `all`, so this rule has the default partition.
-    default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
+    default_resources = workflow.get_rule("all").resources
     for rule in workflow.rules:
-        if f"_{rule.name}".endswith(endings):
+        if rule.name in rule_names:
             resources = dict(rule.resources)
             for key in PARTITION_RESOURCES:
                 resources.pop(key, None)
@@ -126,25 +113,6 @@ def stop_without_deadlock() -> None:
         Thread(target=handle_signal, args=(scheduler, *arguments)).start()
 
     JobScheduler.exit_gracefully = start_thread
-
-
-def take_run_lock_with_others() -> None:
-    """Let Snakemake take the run's lock together with its own locks."""
-    snakemake.workflow.FilePersistence = _LockingPersistence
-
-
-class _LockingPersistence(FilePersistence):  # type: ignore[misc]  # Snakemake has no types
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Lock the folder. In addition take the run's lock, by which others learn whether this process still lives."""
-        run_lock = take_run_lock()
-        if run_lock is None:
-            raise LockException
-        try:
-            with super().lock():
-                yield
-        finally:
-            os.close(run_lock)
 
 
 # --- failed jobs ------------------------------------------------------------------------------------------------------
@@ -168,25 +136,23 @@ def give_up(job: Any) -> None:
 
 
 def list_jobs(config: Config, workflow: Any) -> JobList:
-    """Return all jobs that make files, pending or done.
+    """Return the jobs that Snakemake will run and that make files.
 
     config: the run's settings.
     """
-    pending_jobs = set(workflow.dag.needrun_jobs())
-    jobs = [_describe_job(job, job in pending_jobs) for job in workflow.dag.jobs if job.output]
+    dag = workflow.dag
+    jobs = [_describe_job(job) for job in dag.jobs if job.output and dag.needrun(job)]
     return JobList(config, tuple(jobs))
 
 
-def _describe_job(job: Any, is_pending: bool) -> Job:
+def _describe_job(job: Any) -> Job:
     """Return what the preflight check and the logger need to know of one of Snakemake's jobs."""
     # Until its inputs exist, a resource that depends on them is a placeholder: a subclass of str.
     known_resources = {name: value for name, value in job.resources.items() if type(value) in (int, str)}
     return Job(
         rule=job.rule.name,
         wildcards=dict(job.wildcards_dict),
-        outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
-        is_pending=is_pending,
         is_local=job.rule.name in job.rule.workflow._localrules,
         resources=known_resources,
     )

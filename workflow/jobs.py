@@ -13,7 +13,7 @@ from typing import Any
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from nmt.settings.training import Training
-from nmt.store.model_folder import NEEDED_FILES, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY
+from nmt.store.model_folder import NEEDED_FILES, SUMMARY
 from pipeline.config.schema import Config
 from workflow import cluster, options
 from workflow.paths import Paths
@@ -26,20 +26,12 @@ request the same at every attempt."""
 
 def no_rerun_if_changed(value: Any) -> Callable[..., Any]:
     """Return a parameter with this value. If the value changes, Snakemake does not repeat the job."""
-
-    def get_value(wildcards: Any, input: Any) -> Any:
-        return value
-
-    return get_value
+    return lambda wildcards, input: value
 
 
 def literal_text(text: str) -> Callable[..., str]:
     """Return a parameter with this text. In a plain text Snakemake would take braces for wildcards."""
-
-    def get_text(wildcards: Any) -> str:
-        return text
-
-    return get_text
+    return lambda wildcards: text
 
 
 def scale_memory(megabytes: float, per_input_mb: float = 0) -> Callable[..., int]:
@@ -156,9 +148,7 @@ class Jobs:
         """Return the vocabulary of the model with whose weights the trainings begin; an empty list if there is none."""
         if self.config.init_from is None:
             return []
-        is_source = wildcards.language == self.config.languages.source
-        vocabulary = SOURCE_VOCABULARY if is_source else TARGET_VOCABULARY
-        return [f"{self.config.init_from}/{vocabulary}"]
+        return [self.paths.model_vocabulary(self.config.init_from, wildcards.language)]
 
     # --- selection ----------------------------------------------------------------------------------------------
 

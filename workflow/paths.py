@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pipeline.config.experiment as experiment
 from nmt.evaluation.translations import provenance_path
-from nmt.store.model_folder import NEEDED_FILES
+from nmt.store.model_folder import NEEDED_FILES, SOURCE_VOCABULARY, TARGET_VOCABULARY
 from pipeline.config.catalogue import Archive, Member
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.schema import Config
@@ -78,14 +78,17 @@ class Paths:
         """Return the file of a language's vocabulary: of the prepared text, or of the first pretrained model."""
         if not self.config.pretrained.models:
             return str(self.folder.vocabulary(language))
-        side = "source" if language == self.source else "target"
-        return f"{self.plan.models_folder}/{self.plan.selected_runs[0]}/{side}.tsv"
+        return self.model_vocabulary(self.model_folder(self.plan.selected_runs[0]), language)
 
     # --- models, and what they write ----------------------------------------------------------------------------
 
     def model_folder(self, run: str) -> str:
         """Return the folder of a run's model."""
         return f"{self.plan.models_folder}/{run}"
+
+    def model_vocabulary(self, folder: str, language: str) -> str:
+        """Return the file with a language's vocabulary in the folder of a model."""
+        return f"{folder}/{SOURCE_VOCABULARY if language == self.source else TARGET_VOCABULARY}"
 
     def model_files(self, runs: Iterable[str]) -> list[str]:
         """Return the files of these runs' models that a command needs."""

@@ -17,18 +17,14 @@ class Job:
     Attributes:
         rule: name of its rule.
         wildcards: name -> value.
-        outputs: files it makes. Paths start at the folder of the experiment.
         log: logs/STAGE/NAME.log.
-        is_pending: whether Snakemake will run it.
         is_local: whether it runs next to Snakemake even if other jobs are submitted to a cluster.
         resources: the requested resources by name, without those that are not known yet.
     """
 
     rule: str
     wildcards: Mapping[str, str]
-    outputs: tuple[str, ...]
     log: str
-    is_pending: bool
     is_local: bool
     resources: Mapping[str, Any]
 
@@ -50,15 +46,10 @@ class Job:
 
 @dataclass(frozen=True)
 class JobList:
-    """All jobs for the targets of a run of Snakemake, done or pending, and its merged settings."""
+    """The jobs that Snakemake will run, and the merged settings of the run."""
 
     config: Config
-    jobs: tuple[Job, ...]
-
-    @property
-    def pending_jobs(self) -> list[Job]:
-        """The jobs that Snakemake will run."""
-        return [job for job in self.jobs if job.is_pending]
+    pending_jobs: tuple[Job, ...]
 
     @property
     def runs_to_train(self) -> list[str]:

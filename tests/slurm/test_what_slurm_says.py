@@ -18,7 +18,7 @@ def test_partitions_and_time_left(cluster, tmp_path):
     groups = [NodeGroup(86400, 100000, frozenset({""}))]
     assert query_partitions() == {"": groups, "cpu": groups, "gpu": groups, "urgent": groups}
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}
-    job = Job("train", {}, (), "logs/train/a.log", True, False, resources)
+    job = Job("train", {}, "logs/train/a.log", False, resources)
     assert find_unsatisfiable_jobs([job]) == []
     (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"runtime": 1441})])
     assert "grants 24:" in line

@@ -35,8 +35,8 @@ rule other:
 internals.use_default_partition(workflow, ["other"])
 
 onstart:
-    (job,) = internals.list_jobs(None, workflow).jobs
-    assert (job.rule, job.log, job.is_pending, job.is_local) == ("all", "all.log", True, True)
+    (job,) = internals.list_jobs(None, workflow).pending_jobs
+    assert (job.rule, job.log, job.is_local) == ("all", "all.log", True)
     assert job.resources["slurm_partition"] == "small"
     other = next(rule for rule in workflow.rules if rule.name == "other")
     assert (other.resources["slurm_partition"], other.resources.get("gpu_model")) == ("small", None)

@@ -17,20 +17,19 @@ from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
 
-def make_job(rule: str, log: str, output: str, **wildcards: str) -> Job:
-    return Job(rule, wildcards, (output,), log, is_pending=True, is_local=False, resources={})
+def make_job(rule: str, log: str, **wildcards: str) -> Job:
+    return Job(rule, wildcards, log, is_local=False, resources={})
 
 
 def make_job_list() -> JobList:
     """Two texts to prepare, then two models to train, translate and score."""
     config = load_experiment("demo")
-    found = [make_job("prepare", f"logs/prepare/{part}.log", f"data/{part}") for part in ("train", "dev")]
+    found = [make_job("prepare", f"logs/prepare/{part}.log") for part in ("train", "dev")]
     for run_name in RUNS:
-        model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
-        found.append(make_job("train", f"logs/train/{run_name}.log", model, run=run_name))
+        found.append(make_job("train", f"logs/train/{run_name}.log", run=run_name))
         log = f"logs/translate/{run_name}.all.log"
-        found.append(make_job("translate", log, text, system=run_name, set="test", mode="all"))
-        found.append(make_job("bleu", f"logs/score/{run_name}.log", score, system=run_name))
+        found.append(make_job("translate", log, system=run_name, set="test", mode="all"))
+        found.append(make_job("bleu", f"logs/score/{run_name}.log", system=run_name))
     return JobList(config, tuple(found))
 
 
@@ -41,7 +40,7 @@ class ObservedRun:
         self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
         folder.mkdir()
         jobs.started_job_lists.append(make_job_list())
-        self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
+        self.run = RunProgress(self.stream, lambda: self.seconds)
 
     def begin(self, log: str) -> None:
         (self.folder / log).parent.mkdir(parents=True, exist_ok=True)
@@ -66,8 +65,11 @@ class ObservedRun:
 
 
 @pytest.fixture
-def observed(tmp_path: Path) -> ObservedRun:
-    return ObservedRun(tmp_path / "experiment")
+def observed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObservedRun:
+    monkeypatch.chdir(tmp_path)
+    run = ObservedRun(tmp_path / "experiment")
+    monkeypatch.chdir(run.folder)
+    return run
 
 
 def test_stage_has_a_line_at_its_end(observed):

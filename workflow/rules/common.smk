@@ -76,7 +76,6 @@ try:
 except UserError as error:
     exit_with_errors(error.args)
 
-internals.take_run_lock_with_others()
 internals.stop_without_deadlock()
 
 # The folder of papers and captions as seen from an experiment of the checkout, so that a moved checkout repeats no

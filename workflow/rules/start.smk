@@ -27,8 +27,12 @@ def check_run():
 def start_run():
     """Check a run before its first job, and write the files that its jobs on a cluster and its report read.
 
-    Snakemake has locked the folder, so no other run is active in it.
+    Until it ends, this process holds the run's lock. By it, others learn whether a Snakemake that has locked the folder
+    still lives.
     """
+    if records.take_run_lock() is None:
+        exit_with_errors([f"{Path.cwd()}: another run is active here: wait for it, or end it"])
+
     job_list, forecast, problems = check_run()
     for line in forecast:
         if line.startswith(WARNING_START):

@@ -31,8 +31,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def make_job(rule: str, partition: object = "", minutes: int = 0, **resources: object) -> Job:
     resources |= {"slurm_partition": partition, "runtime": minutes}
-    log = f"logs/{rule}/a.log"
-    return Job(rule, {}, (), log, is_pending=True, is_local=False, resources=resources)
+    return Job(rule, {}, f"logs/{rule}/a.log", is_local=False, resources=resources)
 
 
 def training_job(partition: str = "gpu", minutes: int = 2880, **resources: object) -> Job:

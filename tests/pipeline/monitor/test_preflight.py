@@ -17,21 +17,18 @@ from tests.running import ROOT, run, slurm_of
 from tests.trainings import finish, prepare_text
 
 
-def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
+def download_job(config: Config, name: str) -> Job:
     path = config.archives[name].path
-    log = f"logs/download/{path}.log"
-    return Job("download", {"archive": path}, (path,), log, is_pending, is_local=True, resources={})
+    return Job("download", {"archive": path}, f"logs/download/{path}.log", is_local=True, resources={})
 
 
-@pytest.mark.parametrize(
-    ("rule", "is_pending"), [("perplexity", True), ("vectors", True), ("perplexity", False)]
-)
-def test_missing_gpu_is_a_problem(tmp_path, monkeypatch, rule, is_pending):
+@pytest.mark.parametrize("rule", ["perplexity", "vectors"])
+def test_missing_gpu_is_a_problem(tmp_path, monkeypatch, rule):
     monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
-    job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", is_pending, is_local=False, resources={"gpu": 1})
-    problems = find_problems(JobList(config, (job,)))
-    assert any("no NVIDIA GPU" in problem for problem in problems) == is_pending
+    job = Job(rule, {}, f"logs/{rule}/a.log", is_local=False, resources={"gpu": 1})
+    (problem,) = find_problems(JobList(config, (job,)))
+    assert "no NVIDIA GPU" in problem
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
@@ -42,9 +39,7 @@ def test_finished_model_needs_no_gpu(tmp_path, monkeypatch, is_finished):
     prepare_text(config, tmp_path)
     if is_finished:
         finish(config, tmp_path, "rnnsearch-30")
-    job = Job(
-        "train", {"run": "rnnsearch-30"}, ("a",), "logs/train/rnnsearch-30.log", True, False, {"gpu": 1}
-    )
+    job = Job("train", {"run": "rnnsearch-30"}, "logs/train/rnnsearch-30.log", False, {"gpu": 1})
     assert bool(find_problems(JobList(config, (job,)))) != is_finished
 
 
@@ -53,8 +48,7 @@ def test_full_disk_is_a_warning(tmp_path, monkeypatch, free_bytes, prefix):
     config = paper(tmp_path)
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, free_bytes))
-    jobs = (download_job(config, "europarl-v7"), download_job(config, "un-2000", is_pending=False))
-    (line,) = describe_forecast(JobList(config, jobs))
+    (line,) = describe_forecast(JobList(config, (download_job(config, "europarl-v7"),)))
     assert line.startswith(f"{prefix}disk: needs 0.7 GB")
 
 

@@ -72,20 +72,15 @@ class RunProgress:
     """Prints the progress of a run. Jobs are identified by their logs.
 
     Args:
-        folder: the folder of the experiment.
-        start_folder: printed paths are relative to this folder, in which the user called the run.
         stream: the file or terminal for the lines.
         clock: returns seconds.
     """
 
-    def __init__(
-        self, folder: Path, start_folder: Path, stream: TextIO, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._folder = folder
-        self._start_folder = start_folder
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._start_folder = Path.cwd()  # in which the user called the run; printed paths are relative to it
         self._stream = stream
         self._clock = clock
-        self._start_time = self._last_line_time = clock()
+        self._last_line_time = clock()
         self._jobs: dict[str, jobs.Job] = {}  # log -> job, for the jobs that are not done
         self._started_jobs: dict[str, StartedJob] = {}  # log -> job, for the jobs that wait in a queue or run
         self._job_seconds: list[float] = []  # the duration of each finished job, without trainings
@@ -131,7 +126,7 @@ class RunProgress:
                 return
             self._job_seconds.append(seconds)
             if job.rule == "bleu":
-                scores = read_json(self._folder / job.outputs[0])
+                scores = read_json(self._folder / "scores" / f"{job.name}.json")
                 text = f"BLEU {scores['bleu_all']:.2f}"
                 if scores["bleu_no_unk"]:
                     text += f", No UNK {scores['bleu_no_unk']:.2f}"
@@ -241,6 +236,8 @@ class RunProgress:
 
     def _start_run(self) -> None:
         """Read which jobs the run has, and start the thread that watches them."""
+        self._start_time = self._clock()
+        self._folder = Path.cwd()  # Snakemake has changed to the experiment's folder
         job_list = jobs.started_job_lists[-1]
         self._config = job_list.config
         self._jobs = {job.log: job for job in job_list.pending_jobs}
@@ -296,8 +293,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Prepare for the events of a run, and take notice of Ctrl-C."""
-        self.start_folder = Path.cwd()  # Snakemake changes to the experiment's folder later
-        self.progress: RunProgress | None = None
+        self.progress = RunProgress(sys.stderr)
         self.logs: dict[int, str] = {}  # Snakemake's number of a job -> its log
         self.has_explained_error = False
         self.is_interrupted = False
@@ -326,13 +322,13 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_INFO and fields["log"]:
             log = str(fields["log"][0])
             self.logs[fields["jobid"]] = log
-            self._get_progress().start_job(log, is_submitted=not fields["local"])
+            self.progress.start_job(log, is_submitted=not fields["local"])
         elif event == LogEvent.JOB_FINISHED and fields["job_id"] in self.logs:
-            self._get_progress().finish_job(self.logs[fields["job_id"]])
+            self.progress.finish_job(self.logs[fields["job_id"]])
         elif self.is_interrupted:
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.has_explained_error |= self._get_progress().report_failure(
+            self.has_explained_error |= self.progress.report_failure(
                 self.logs[fields["jobid"]], fields.get("reason"), fields.get("next_attempt")
             )
         elif event in (None, LogEvent.ERROR):
@@ -343,15 +339,9 @@ class LogHandler(LogHandlerBase):
         message = str(record.msg)
         is_unexplained = record.levelno >= logging.WARNING and not self.has_explained_error
         if message.startswith(DISPLAYED_MESSAGE) or (is_unexplained and SHELL_ERROR not in message):
-            self._get_progress().print_lines(message)
-
-    def _get_progress(self) -> RunProgress:
-        if self.progress is None:
-            self.progress = RunProgress(Path.cwd(), self.start_folder, sys.stderr)
-        return self.progress
+            self.progress.print_lines(message)
 
     def close(self) -> None:
         """End the progress of the run."""
-        if self.progress:
-            self.progress.close()
+        self.progress.close()
         super().close()
