@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -41,7 +42,8 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
         except Exception as error:
             message = describe_error(error)
             if message is None:  # a bug, which needs its traceback
-                raise
+                traceback.print_exc()
+                sys.exit(1)
             exit_with_error(message)
 
 
