@@ -96,10 +96,8 @@ class Jobs:
             "mem_mb": scale_memory(self.data_memory, per_input_mb=1),
             "runtime": math.ceil(60 * config.resources.translate_hours),
         }
-        decoding_options = [
-            (key, getattr(config.decoding, key)) for key in ("batch_size", "threads", "device")
-        ]
-        self.decoding_options = no_rerun_if_changed(options.format_options(decoding_options))
+        decoding_options = config.decoding.model_dump(include={"batch_size", "threads", "device"})
+        self.decoding_options = no_rerun_if_changed(options.format_options(decoding_options.items()))
         self.pretrained_model_stamps = []
         """Stamps of pretrained models. Snakemake does not notice if an older model takes the place of one."""
         if config.pretrained.models:

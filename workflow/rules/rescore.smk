@@ -31,9 +31,7 @@ if CONFIG.use.rescored:
             rerun_if_files_change=jobs.user_file_stamps,
             rerun_if_models_change=jobs.pretrained_model_stamps,
             options=no_rerun_if_changed(
-                options.format_options(
-                    [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
-                )
+                options.format_options(CONFIG.decoding.model_dump(include={"threads", "device"}).items())
             ),
         shell:
             "NMT_LOG={log:q} nmt test-set rescore --model {params.model_arguments:q} --source {input.source:q}"

@@ -68,6 +68,11 @@ def group_by_corpus(*sides: Iterable[Path]) -> ShardsByCorpus:
     return corpora
 
 
+def list_shards(files: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return the shards of each corpus, which have one file each."""
+    return {corpus: [file for (file,) in shards] for corpus, shards in group_by_corpus(files).items()}
+
+
 def map_shards(
     function: Callable[[Any], Any], shards: Iterable[tuple[Any, ...]], processes: int
 ) -> Iterator[Any]:

@@ -1,13 +1,9 @@
 """Train an n-gram language model with KenLM."""
 
-from job import group_by_corpus, job
+from job import job, list_shards
 
 with job(snakemake) as (inputs, outputs):
     from nmt.selection.language_models import list_frequent_words, train_language_model
-
-    def list_shards(files):
-        """Return the files of all shards of each corpus, which are of one side."""
-        return {corpus: [file for (file,) in shards] for corpus, shards in group_by_corpus(files).items()}
 
     settings = snakemake.params.settings
     extra_files = {str(file): [file] for file in getattr(inputs, "extra_files", [])}
