@@ -48,6 +48,8 @@ def main() -> int:
             known_folders = [str(file.parent) for file in Path("experiments").glob("*/config.yaml")]
             suggestion = suggest_name(str(folder), known_folders) or ", such as experiments/demo"
             raise UserError(f"{folder}: no such folder: expected an experiment{suggestion}")
+        if not os.access(folder, os.W_OK):
+            raise UserError(f"{folder}: cannot be written to: run a copy, with its .snakemake/, elsewhere")
         if options:
             _check_options(options)
         if _is_full_run(options):

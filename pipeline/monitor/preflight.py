@@ -160,7 +160,8 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
             command,
             env={**os.environ, **child_environment(folder), CHECK_FILE_VARIABLE: str(answer_file)},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # a dry-run writes its own errors to standard output
             text=True,
             check=False,
             timeout=TIMEOUT_SECONDS,
@@ -170,6 +171,6 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
             return answer["forecast"], answer["problems"]
 
     # The rules print their problems as errors; any other fault is in the last line.
-    error_lines = [line for line in result.stderr.splitlines() if line.startswith(ERROR_START)]
+    error_lines = [line for line in result.stdout.splitlines() if line.startswith(ERROR_START)]
     problems = [line.removeprefix(ERROR_START) for line in error_lines]
-    return [], problems or [f"{folder}: Snakemake says: {last_output_line(result.stderr)}"]
+    return [], problems or [f"{folder}: Snakemake says: {last_output_line(result.stdout)}"]
