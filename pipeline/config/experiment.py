@@ -91,7 +91,7 @@ def collect_named_files(config: Config) -> list[tuple[str, str]]:
     else:
         files.append(("artifacts.moses_translations", artifacts.moses_translations))
 
-    return [(key, file) for key, file in files if file and Path(file).parts[0] not in FOLDERS_OF_RUN]
+    return [(key, file) for key, file in files if file and file.split("/")[0] not in FOLDERS_OF_RUN]
 
 
 def find_surplus_shards(config: Config) -> list[str]:
