@@ -1,9 +1,7 @@
 """The archive of a run: the files that the results need, without weights, to be joined with those of other machines."""
 
 import tarfile
-import time
 from collections.abc import Collection, Iterable
-from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -51,20 +49,15 @@ def unpack_run(archive: Path, folder: Path) -> None:
         archive.open("rb") as raw_file,
         tarfile.open(fileobj=LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
     ):
-        tar.extractall(folder, filter=partial(_check_member, archive))
-
-
-def _check_member(archive: Path, member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """Return a member of an archive with the current time, if it is a file of a run.
-
-    If a file kept an old time, Snakemake would not update results that are newer. An archive from somebody else could
-    contain links, or replace the settings of the experiment.
-    """
-    parts = PurePosixPath(member.name).parts  # () is the folder itself
-    is_in_folder_of_runs = not parts or (parts[0] in FOLDERS_OF_RUNS and ".." not in parts)
-    is_plain = member.isreg() or member.isdir()
-    if not (is_in_folder_of_runs and is_plain):
-        raise UserError(
-            f"{archive}: holds {member.name!r}, expected plain files in {', '.join(FOLDERS_OF_RUNS)}"
-        )
-    return tarfile.data_filter(member, folder).replace(mtime=time.time())
+        # Newer versions of Python also refuse unsafe members by this filter.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        for member in tar:
+            # An archive from somebody else could contain links, or replace the settings of the experiment.
+            parts = PurePosixPath(member.name).parts  # () is the folder itself
+            is_in_folder_of_runs = not parts or (parts[0] in FOLDERS_OF_RUNS and ".." not in parts)
+            if not (is_in_folder_of_runs and (member.isreg() or member.isdir())):
+                raise UserError(
+                    f"{archive}: holds {member.name!r}, expected plain files in {', '.join(FOLDERS_OF_RUNS)}"
+                )
+            # Files get the current time: Snakemake would not update results that are newer than their inputs.
+            tar.extract(member, folder, set_attrs=False)
