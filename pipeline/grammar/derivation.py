@@ -99,11 +99,12 @@ class Derivation:
         """Append an English word, and return the French word that translates it."""
         return [(french, self.emit_english(english))]
 
-    def generate_phrase_pair(self, pair: PhrasePair) -> French:
-        """Append the English of a phrase pair, and return its French.
+    def generate_phrase_pair(self, pairs: Sequence[PhrasePair]) -> French:
+        """Choose a phrase pair, append its English, and return its French.
 
         Words are linked one to one if both languages have the same number of words, else all to all.
         """
+        pair = self.choose_entry(pairs)
         links = self.emit_english(*pair.english)
         if len(links) == len(pair.french):
             return [(word, (link,)) for word, link in zip(pair.french, links, strict=True)]
@@ -135,7 +136,7 @@ class Derivation:
         for _ in range(3):
             conjunction: French = []
             if with_conjunction:
-                conjunction = self.generate_phrase_pair(self.choose_entry(lexicon.CONJUNCTIONS))
+                conjunction = self.generate_phrase_pair(lexicon.CONJUNCTIONS)
             clause = self.generate_clause(len(self.english) + target_words)
             if len(self.english) <= max_words:
                 return conjunction + clause
@@ -179,14 +180,13 @@ class Derivation:
     def generate_time(self, adverbs: Sequence[PhrasePair]) -> French:
         """Return an adverb or a date."""
         if self.with_probability(0.65):
-            return self.generate_phrase_pair(self.choose_entry(adverbs))
+            return self.generate_phrase_pair(adverbs)
 
         # in French the day comes before the month: "on March 5" is "le 5 mars"
-        month = self.choose_entry(lexicon.MONTHS)
-        day = self.choose_entry(lexicon.DAYS)
         # these calls are in the order of the English words, the returned words in the order of French
         french_article = self.generate_word("on", "le")
-        french_month = self.generate_phrase_pair(month)
+        french_month = self.generate_phrase_pair(lexicon.MONTHS)
+        day = self.choose_entry(lexicon.DAYS)
         french_day = self.generate_word(day, day)
         return french_article + french_day + french_month
 
@@ -321,7 +321,9 @@ class Derivation:
             preceding_object: a direct object that precedes the French participle. The participle agrees with it.
         """
         # 1. English, from left to right
-        modal, is_perfect = self.choose_tense()
+        choice = self.rng.random()
+        modal = self.choose_entry(lexicon.MODALS) if choice < 0.2 else None
+        is_perfect = 0.2 <= choice < 0.45  # no verb has both
         auxiliary = lexicon.HAVE if is_perfect else modal
         auxiliary_links, negation_links = self.emit_auxiliary(auxiliary, subject.plural, polarity)
         french_adverb = self.generate_verb_adverb(polarity)
@@ -362,13 +364,6 @@ class Derivation:
         negated_words = [*words_before_verb, finite_verb]
         return _negate(negated_words, polarity, negation_links) + french_adverb + complement
 
-    def choose_tense(self) -> tuple[Auxiliary | None, bool]:
-        """Return a modal or None, and whether the verb is in the perfect. No verb has both."""
-        choice = self.rng.random()
-        if choice < 0.2:
-            return self.choose_entry(lexicon.MODALS), False
-        return None, choice < 0.45
-
     def emit_auxiliary(
         self, auxiliary: Auxiliary | None, plural: bool, polarity: Polarity
     ) -> tuple[Links, Links]:
@@ -390,7 +385,7 @@ class Derivation:
         if polarity == "never" or self.with_probability(0.82):
             return []
         adverbs = lexicon.VERB_ADVERBS if polarity == "positive" else lexicon.NEGATED_ADVERBS
-        return self.generate_phrase_pair(self.choose_entry(adverbs))
+        return self.generate_phrase_pair(adverbs)
 
     # --- noun phrases ---------------------------------------------------------
 
@@ -517,7 +512,7 @@ class Derivation:
             owner_kind: NounKind = self.choose_entry(("person", "thing"))
             return preposition + self.generate_noun_phrase(owner_kind, english_end).french
         if choice < 0.5 and kind == "person":
-            french = self.generate_phrase_pair(self.choose_entry(lexicon.COMPANY))
+            french = self.generate_phrase_pair(lexicon.COMPANY)
             return french + self.generate_noun_phrase("person", english_end).french
         if choice < 0.65 or self.count_free_words(english_end) < 4:
             return self.generate_location(english_end)
@@ -553,10 +548,10 @@ class Derivation:
     def generate_location(self, english_end: int) -> French:
         """Return a place or a city with its preposition."""
         if self.count_free_words(english_end) < 3 or self.with_probability(0.25):
-            french = self.generate_phrase_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
+            french = self.generate_phrase_pair(lexicon.CITY_LOCATIONS)
             city: Name = self.choose_word("city")
             return french + self.generate_word(city.english, city.french)
-        french = self.generate_phrase_pair(self.choose_entry(lexicon.LOCATIONS))
+        french = self.generate_phrase_pair(lexicon.LOCATIONS)
         return french + self.generate_noun_phrase("place", english_end).french
 
     # --- words ------------------------------------------------------------------

@@ -39,16 +39,13 @@ def contract_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
             word = CONTRACTIONS[word, next_word]
             links += next_links
 
-        # 2. some words have a different form before a vowel
+        # 2. some words have a different form before a vowel; "si" changes only before "il" and "ils"
         if reversed_words:
-            word = _elide_word(word, reversed_words[-1][0])
+            next_word, _ = reversed_words[-1]
+            changes_form = begins_with_vowel(next_word)
+            if word == "si":
+                changes_form = next_word in ("il", "ils")
+            if changes_form:
+                word = FORMS_BEFORE_VOWEL.get(word, word)
         reversed_words.append((word, links))
     return reversed_words[::-1]
-
-
-def _elide_word(word: str, next_word: str) -> str:
-    """Return the form that a word has before the next word. "si" changes only before "il" and "ils"."""
-    changes_form = begins_with_vowel(next_word)
-    if word == "si":
-        changes_form = next_word in ("il", "ils")
-    return FORMS_BEFORE_VOWEL.get(word, word) if changes_form else word
