@@ -67,15 +67,11 @@ def extract_phrases(
             *(work_folder / "model").glob("reordering-table.*.gz"),
         ]
         for model_file, table in zip(model_files, tables, strict=True):
-            _check_table(model_file, alignment)
+            # the script itself does not report an empty table as an error
+            if next(read_entries(model_file), None) is None:
+                raise UserError(f"{model_file}: no phrase was extracted; check {alignment} and its text")
             with atomic_path(table) as copy:
                 shutil.copyfile(model_file, copy)
-
-
-def _check_table(table: Path, alignment: Path) -> None:
-    """Raise a UserError if a table is empty. The script itself does not report this as an error."""
-    if next(read_entries(table), None) is None:
-        raise UserError(f"{table}: no phrase was extracted; check the alignment {alignment} and its text")
 
 
 def count_scores(table: Path) -> int:
