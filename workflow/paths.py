@@ -77,7 +77,7 @@ class Paths:
     def vocabulary_file(self, language: str) -> str:
         """Return the file of a language's vocabulary: of the prepared text, or of the first pretrained model."""
         if not self.config.pretrained.models:
-            return str(self.folder.vocabulary(language))
+            return f"{self.data}/vocabulary/{language}.tsv"
         return self.model_vocabulary(self.model_folder(self.plan.selected_runs[0]), language)
 
     # --- models, and what they write ----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Paths:
         if system in self.config.use.rescored:
             return f"rescored/{system}.{self.target}"
         if self.config.moses.enabled:
-            return str(self.folder.moses_translations(set_name, system))
+            return f"translations/{set_name}/{system}.txt"
         return str(self.config.artifacts.moses_translations)
 
     def n_best_list(self, rescored: str) -> str:

@@ -54,10 +54,6 @@ class ExperimentFolder:
         """The prepared text: the experiment's own, or that of the experiment in `data_from`."""
         return self.folder / os.path.join(self.config.data_from or "", "data")
 
-    def vocabulary(self, language: str) -> Path:
-        """Return the file with the words of a language by rank."""
-        return self.data / "vocabulary" / f"{language}.tsv"
-
     def bitext(self, split: str, run: Run | None = None) -> Path:
         """Return the folder of the ids of a split (`train` or `dev`) that a run learns from."""
         config = self.config
@@ -88,14 +84,6 @@ class ExperimentFolder:
     def translations(self, set_name: str, system: str, mode: str) -> Path:
         """Return a system's translations of a set (`test` or `dev`) in a mode (`all` or `no_unk`)."""
         return self.folder / "translations" / set_name / f"{system}.{mode}.jsonl"
-
-    def moses_translations(self, set_name: str, system: str) -> Path:
-        """Return the translations of a set by Moses, one in a line."""
-        return self.folder / "translations" / set_name / f"{system}.txt"
-
-    def scores(self, set_name: str, system: str) -> Path:
-        """Return the scores of a system on a set."""
-        return self.folder / "scores" / set_name / f"{system}.json"
 
     # --- trainings in the store ---------------------------------------------------------------------------------
 

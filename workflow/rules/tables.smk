@@ -7,7 +7,7 @@ Out: results/: tables, figures, comparison.json.
 SCORES = []
 for set_name in SETS:
     for system in plan.selected_systems + plan.text_only_systems[set_name]:
-        SCORES.append(str(FOLDER.scores(set_name, system)))
+        SCORES.append(f"scores/{set_name}/{system}.json")
 
 
 rule compare:
