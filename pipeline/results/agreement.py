@@ -118,16 +118,15 @@ def _compare_column(
         if not my_sentences[0] or _list_lengths(my_sentences[0]) != _list_lengths(their_sentences[0]):
             continue
 
-        bootstrap = my_inputs.bootstrap
-        my_bleu = SampledBleu(my_sentences, bootstrap)
-        their_bleu = SampledBleu(their_sentences, bootstrap)
+        my_bleu = SampledBleu(my_sentences, my_inputs.bootstrap)
+        their_bleu = SampledBleu(their_sentences, my_inputs.bootstrap)
+        interval = compute_interval(my_bleu.resample_difference(their_bleu))
         if _read_translations(my_inputs, system, column) == _read_translations(their_inputs, system, column):
             agreement = EQUAL
-        elif not bootstrap.sample_count:
+        elif interval is None:
             agreement = UNKNOWN
         else:
-            low, high = compute_interval(my_bleu.resample_difference(their_bleu))
-            agreement = WITHIN if low <= 0 <= high else DIFFERENT
+            agreement = WITHIN if interval[0] <= 0 <= interval[1] else DIFFERENT
         name = f"{table.title}, {column.header}: {settings.label(system)}"
         yield Comparison(name, f"{my_bleu.bleu:.2f}", f"{their_bleu.bleu:.2f}", agreement)
 

@@ -73,12 +73,10 @@ class SampledBleu:
 
     def compute_interval(self) -> tuple[float, float] | None:
         """Return the 2.5th and 97.5th percentile of the mean over runs; None without samples."""
-        return compute_interval(self.resample()) if self.bootstrap.sample_count else None
+        return compute_interval(self.resample())
 
     def compute_p_value(self, other_system: Self) -> float | None:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples."""
-        if not self.bootstrap.sample_count:
-            return None
         return compute_p_value(self.resample_difference(other_system), self.bleu - other_system.bleu)
 
     def resample_difference(self, other_system: Self) -> NDArray[np.float64]:
@@ -99,16 +97,21 @@ class SampledBleu:
         return means
 
 
-def compute_interval(samples: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentile of a number over samples."""
+def compute_interval(samples: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Return the 2.5th and 97.5th percentile of a number over samples; None without samples."""
+    if not len(samples):
+        return None
     low, high = np.percentile(samples, [2.5, 97.5])
     return float(low), float(high)
 
 
-def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float:
+def compute_p_value(samples: NDArray[np.float64], deviation: float) -> float | None:
     """Return the two-sided p-value of the deviation of a number from the value that would mean no effect.
 
-    samples: the number on each sample. The observed number counts as one more sample, so that p is never 0.
+    samples: the number on each sample; without samples there is no p-value. The observed number counts as one more
+    sample, so that p is never 0.
     """
+    if not len(samples):
+        return None
     extreme_count = int(np.sum(np.abs(samples - samples.mean()) >= abs(deviation)))
     return (extreme_count + 1) / (len(samples) + 1)

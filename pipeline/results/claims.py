@@ -173,8 +173,6 @@ class _Judge:
             advantage = min(effect - claim.at_least, claim.at_most - effect)
 
         # 2. the same on samples, where each system has a stream of random numbers of its own
-        if not self.inputs.settings.bootstrap_samples:
-            return Measurement(text, effect, advantage)
         resampled_scores = []
         for (role_name, *_), sampled_bleu in zip(places, sampled_scores, strict=True):
             resampled_scores.append(sampled_bleu.resample(stream=claim.systems.index(role_name)))

@@ -94,7 +94,7 @@ def write_labels(
     heights = [line_height_fraction * (len(lines) + 0.4) for lines in texts]
 
     # 2. the texts, moved up or down so that none overlap
-    positions = spread_positions([y for _, y in points], heights, top=1.0)
+    positions = spread_positions([y for _, y in points], heights)
     for label, (x, _), lines, position in zip(labels, points, texts, positions, strict=True):
         text_x = 1.0 if x > 1 - margin_fraction else x
         axes.annotate(
@@ -117,10 +117,10 @@ def write_labels(
         )
 
 
-def spread_positions(desired_positions: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
+def spread_positions(desired_positions: Sequence[float], heights: Sequence[float]) -> list[float]:
     """Return positions for the middles of labels of these heights, without overlap and near the desired positions.
 
-    If there is room for all labels, they are between 0 and `top`.
+    If there is room for all labels, they are between 0 and 1.
     """
     order = sorted(range(len(heights)), key=lambda index: desired_positions[index])
     positions = list(desired_positions)
@@ -132,7 +132,7 @@ def spread_positions(desired_positions: Sequence[float], heights: Sequence[float
         floor = positions[index] + heights[index] / 2
 
     # from above, move the labels that are beyond the end back
-    ceiling = top
+    ceiling = 1.0
     for index in reversed(order):
         positions[index] = min(positions[index], ceiling - heights[index] / 2)
         ceiling = positions[index] - heights[index] / 2

@@ -60,7 +60,7 @@ def test_figure2_axes_and_curves() -> None:
 
 
 def test_labels_stay_on_the_axis_and_in_order() -> None:
-    assert spread_positions([30, 29, 30, 0, 0], [2] * 5, 30) == [27, 25, 29, 1, 3]
+    assert spread_positions([1, 0.9, 1, 0, 0], [0.0625] * 5) == [0.90625, 0.84375, 0.96875, 0.03125, 0.09375]
 
 
 def test_figure2_intervals_and_sentence_counts() -> None:
