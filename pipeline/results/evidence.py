@@ -24,15 +24,15 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each value of a summary that settings or history contradict, and for copied weights."""
     runs: list[tuple[Path, Summary, ModelRun]] = []
     for name in inputs.runs:
-        path = inputs.package.run_file(name, SUMMARY)
+        path = inputs.run_file(name, SUMMARY)
         summary = read_json(path)
-        settings_path = inputs.package.run_file(name, SETTINGS)
+        settings_path = inputs.run_file(name, SETTINGS)
         settings = read_settings(ModelRun, settings_path)
         yield from _compare_values(path, summary, settings_path, settings.summary_fields())
         if not _is_possible_end(settings.training, summary):
             end = f"{summary['updates']:,} updates, stopped by {summary['stopped_by']}"
             yield f"{path}: {end}: a training with the settings in {settings_path} does not end like this"
-        yield from _compare_with_history(path, summary, inputs.package.run_file(name, HISTORY))
+        yield from _compare_with_history(path, summary, inputs.run_file(name, HISTORY))
         runs.append((path, summary, settings))
 
     # if two different trainings have equal weights, one is a copy of the other

@@ -13,16 +13,11 @@ def render_template(template: str, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
-        template: the file of the template below this folder. `read_file(NAME)` in it inserts another file.
+        template: the file of the template below this folder. `read_file(NAME)` in it inserts another file as it is.
         values: the variables of the template. Text is escaped, `Markup` is not.
     """
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals["read_file"] = _read_file
+    environment.globals["read_file"] = lambda name: Markup((_FOLDER / name).read_text(encoding="utf-8"))
     return environment.get_template(template).render(values)
-
-
-def _read_file(name: str) -> Markup:
-    """Return the text of a file below this folder, not to be escaped."""
-    return Markup((_FOLDER / name).read_text(encoding="utf-8"))

@@ -42,26 +42,19 @@ from pipeline.results.seeds import Result, Results, ScoredSentences, get_scored_
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Inputs(ReplicationPackage):
     """A replication package, and the scores of its translations. Files are read on first use."""
 
-    folder: Path
-    """Folder of results with the package."""
     scores_folder: Path | None = None
     """Folder of the scores that a run has computed; None: scores are computed from the translations."""
     comparison_file: Path | None = None
     """The comparison of all systems that a run has computed; None: the comparison is computed when it is needed."""
     _scores_by_set: dict[str, Results] = field(default_factory=dict, compare=False)
 
-    @property
-    def package(self) -> ReplicationPackage:
-        """The paths of the package's files."""
-        return ReplicationPackage(self.folder)
-
     @cached_property
     def config(self) -> Config:
         """The settings of the run."""
-        return snapshot.read_published_settings(self.package.configuration)
+        return snapshot.read_published_settings(self.configuration)
 
     @cached_property
     def settings(self) -> ReportSettings:
@@ -106,7 +99,7 @@ class Inputs:
         Alignment error rates need attention weights, which some packages leave out to be small.
         """
         outputs = list_outputs(self.config, list(self.papers.values()))
-        aligned_runs = [run for run in outputs.aligned_runs if self.package.alignments(run).is_file()]
+        aligned_runs = [run for run in outputs.aligned_runs if self.alignments(run).is_file()]
         return replace(outputs, aligned_runs=aligned_runs)
 
     # --- texts --------------------------------------------------------------------------------------------------------
@@ -119,12 +112,12 @@ class Inputs:
     def vocabulary_files(self) -> list[Path]:
         """The vocabularies of source and target."""
         languages = self.config.languages
-        return [self.package.vocabulary(language) for language in (languages.source, languages.target)]
+        return [self.vocabulary(language) for language in (languages.source, languages.target)]
 
     def text_files(self, set_name: str = "test") -> tuple[Path, Path]:
         """Return the files of the source and of the reference of a set."""
-        package, languages = self.package, self.config.languages
-        return package.text(set_name, languages.source), package.text(set_name, languages.target)
+        languages = self.config.languages
+        return self.text(set_name, languages.source), self.text(set_name, languages.target)
 
     def read_text(self, side: str, set_name: str = "test") -> list[str]:
         """Return the lines of the "source" or "reference" of a set."""
@@ -137,9 +130,9 @@ class Inputs:
         The translations of a system that has only text have neither scores nor attention.
         """
         if system in self.systems:
-            return list(read_translations(self.package.translations(set_name, system, mode)))
+            return list(read_translations(self.translations(set_name, system, mode)))
         # the translations of a model say which sentences have no unknown words; a plain text does not
-        texts = list(read_lines(self.package.plain_text_translations(set_name, system)))
+        texts = list(read_lines(self.plain_text_translations(set_name, system)))
         records = []
         for record in self.system_translations(self.runs[0], mode, set_name):
             target = split_words(texts[record.line])
@@ -164,11 +157,11 @@ class Inputs:
         test_set = self.text_files(set_name)
         if system not in self.systems:
             # the translations of a model say which sentences have no unknown words; a plain text does not
-            no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
-            path = self.package.plain_text_translations(set_name, system)
+            no_unk_path = self.translations(set_name, self.runs[0], "no_unk")
+            path = self.plain_text_translations(set_name, system)
             return {"seed": None, **score_plain_text(system, path, no_unk_path, test_set)}
         run = self.systems[system]
-        all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
+        all_path, no_unk_path = (self.translations(set_name, system, mode) for mode in MODES)
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
     def figure2_sentences(self) -> dict[str, ScoredSentences]:
@@ -210,14 +203,14 @@ class Inputs:
         if self.config.corpora[self.config.use.test[0]].tokenized:
             return [detokenize(split_words(line)) for line in self.read_text("reference")]
         form = self.settings.tokenization.normalization
-        raw_reference = self.package.raw_reference(self.config.languages.target)
+        raw_reference = self.raw_reference(self.config.languages.target)
         return [normalize(line, form) for line in read_lines(raw_reference)]
 
     # --- records of runs ----------------------------------------------------------------------------------------------
 
     def summaries(self) -> Results:
         """Return the summaries of all runs, by model."""
-        return group_by_model(read_json(self.package.run_file(run, SUMMARY)) for run in self.runs)
+        return group_by_model(read_json(self.run_file(run, SUMMARY)) for run in self.runs)
 
     def perplexities(self) -> Results:
         """Return perplexities on the test set, by model; {} if no table shows them.
@@ -228,7 +221,7 @@ class Inputs:
         if not any(isinstance(table, PerplexityTable) for table in tables):
             return {}
         names = select_distinct_systems(self.systems.values())
-        return group_by_model(read_json(self.package.perplexity(name)) for name in names)
+        return group_by_model(read_json(self.perplexity(name)) for name in names)
 
 
 @contextmanager

@@ -54,9 +54,9 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
     }
     if set_name == "test":
         (folder,) = corpus_folders
-        raw_reference = inputs.package.raw_reference(inputs.config.languages.target)
+        raw_reference = inputs.raw_reference(inputs.config.languages.target)
         original_files[raw_reference] = [folder / "raw.target"]
-        original_files[inputs.package.gold_alignments] = [folder / "gold"]
+        original_files[inputs.gold_alignments] = [folder / "gold"]
 
     # files that do not exist are not compared: some packages have no raw reference, some corpora no gold alignments
     problems = []

@@ -22,7 +22,7 @@ from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.preparation import SIDES
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.package import MODES
 
 
 def find_contradictions(inputs: Inputs) -> Iterator[str]:
@@ -37,13 +37,13 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 
 def check_training_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that was made with different settings."""
-    config, package = inputs.config, inputs.package
+    config = inputs.config
     vocabularies = [Vocabulary.read(file) for file in inputs.vocabulary_files]
 
     # text made with the settings, and with these vocabularies
     source_vocabulary, target_vocabulary = vocabularies
     for split in ("train", "dev"):
-        meta_file = package.bitext_meta(split)
+        meta_file = inputs.bitext_meta(split)
         meta = read_settings(Meta, meta_file)
         recorded_settings = flatten(meta.settings) | {
             "source_vocabulary": meta.source_vocabulary_sha256,
@@ -67,28 +67,33 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
         count = len(vocabulary)
         if not config.vocabulary.specials_included:
             count -= len(SPECIALS)
-        may_be_smaller = vocabulary.has_subwords or _count_unknown_words(package, side) == 0
+        may_be_smaller = vocabulary.has_subwords or _count_unknown_words(inputs, side) == 0
         if count > size or (count < size and not may_be_smaller):
             yield f"{file}: {count:,} words, the settings say {size:,}"
 
 
-def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
+def _count_unknown_words(inputs: Inputs, side: str) -> int:
     """Return the number of unknown words on a side of the training text; 0 if the package has no counts."""
-    if not package.corpus_counts.is_file():
+    if not inputs.corpus_counts.is_file():
         return 0
-    train = [corpus for corpus in read_json(package.corpus_counts) if corpus["part"] == "train"]
+    train = [corpus for corpus in read_json(inputs.corpus_counts) if corpus["part"] == "train"]
     return sum(corpus["stages"][-1][side]["unknown"] for corpus in train)
 
 
 def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was not trained with the package's settings, text and base model."""
-    config, package = inputs.config, inputs.package
-    train, dev = (read_settings(Meta, package.bitext_meta(split)) for split in ("train", "dev"))
+    config = inputs.config
+    train, dev = (read_settings(Meta, inputs.bitext_meta(split)) for split in ("train", "dev"))
     checksums = data_checksums(train, dev)
-    initial_weights = _read_initial_weights(inputs)
+    # the weights that all trainings begin with, as the first run recorded them; none if they are random
+    initial_weights = {}
+    if config.init_from:
+        first_data = read_json(inputs.run_file(inputs.runs[0], SUMMARY))["data"]
+        initial_weights = {"initial_weights": first_data.get("initial_weights", "")}
+
     for run in collect_runs(config, config.use.models).values():
-        settings_file = package.run_file(run.name, SETTINGS)
-        summary_file = package.run_file(run.name, SUMMARY)
+        settings_file = inputs.run_file(run.name, SETTINGS)
+        summary_file = inputs.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
 
         # settings
@@ -106,19 +111,11 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
 
         # the first difference explains the others
         if settings_changes:
-            yield f"{package.configuration}: its settings of {run.name} differ from {settings_file}: {settings_changes}"
+            yield f"{inputs.configuration}: its settings of {run.name} differ from {settings_file}: {settings_changes}"
         elif data_changes:
             yield f"{summary_file}: not trained on the package's text: {data_changes}"
         elif summary["key"] != find_expected_model(config, run, checksums, initial_weights).key:
             yield f"{summary_file}: a training with these settings, texts and bases has a different key"
-
-
-def _read_initial_weights(inputs: Inputs) -> dict[str, str]:
-    """Return the checksum of the weights that trainings begin with, as the first run says; {} for random weights."""
-    if inputs.config.init_from is None:
-        return {}
-    data = read_json(inputs.package.run_file(inputs.runs[0], SUMMARY))["data"]
-    return {"initial_weights": data.get("initial_weights", "")}
 
 
 def _flatten_deciding_settings(run: ModelRun) -> dict[str, Any]:
@@ -129,14 +126,13 @@ def _flatten_deciding_settings(run: ModelRun) -> dict[str, Any]:
 
 def check_translations(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of translations that was not made with the settings and weights of its system."""
-    package = inputs.package
-    checksums = {run: read_json(package.run_file(run, SUMMARY))["weights"] for run in inputs.runs}
+    checksums = {run: read_json(inputs.run_file(run, SUMMARY))["weights"] for run in inputs.runs}
     for system in inputs.systems.values():
         expected_fields = system.decoding.deciding_fields() | {"average": system.average}
         expected_fields |= {"models": list(system.members)}
         expected_fields |= {f"weights.{run}": checksums[run] for run in system.members}
         for set_name, mode in product(inputs.sets, MODES):
-            translations = package.translations(set_name, system.name, mode)
+            translations = inputs.translations(set_name, system.name, mode)
             provenance = read_provenance(translations)
             recorded_fields = Decoding.model_validate(provenance["settings"]).deciding_fields()
             recorded_fields |= {
@@ -148,7 +144,7 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
             changes = describe_differences(recorded_fields, expected_fields | {"mode": mode})
             if changes:
                 file = provenance_path(translations)
-                yield f"{package.configuration}: the decoding of {system.name} differs from {file}: {changes}"
+                yield f"{inputs.configuration}: the decoding of {system.name} differs from {file}: {changes}"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
@@ -162,7 +158,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 
         # {line: number of unknown source words} must be equal in each file and in the text
         for system, mode in product(inputs.systems, MODES):
-            file = inputs.package.translations(set_name, system, mode)
+            file = inputs.translations(set_name, system, mode)
             counts = {record.line: record.source_unknown for record in read_translations(file)}
             if counts != expected_counts[mode]:
                 yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
@@ -173,7 +169,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 def check_alignments(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of attention whose words differ from the test text and its reference."""
     for run in inputs.outputs.aligned_runs:
-        file = inputs.package.alignments(run)
+        file = inputs.alignments(run)
         pairs = read_pairs(*inputs.text_files())
         expected_words = [(split_words(source), split_words(target)) for source, target in pairs]
         words = [(record.source, record.target) for record in read_translations(file)]
@@ -185,7 +181,7 @@ def describe_unknown_code(inputs: Inputs) -> Iterator[str]:
     """Yield a line if trainings and translations were made with uncommitted or unknown code."""
     records: list[dict[str, Any]] = list(chain(*inputs.summaries().values()))
     for set_name, system, mode in product(inputs.sets, inputs.systems, MODES):
-        records.append(read_provenance(inputs.package.translations(set_name, system, mode)))
+        records.append(read_provenance(inputs.translations(set_name, system, mode)))
     codes = [record["made_with"]["code"] for record in records]
 
     # "dirty" is None if git could not say

@@ -49,20 +49,14 @@ NLL_TOLERANCE = 1e-3
 """Relative difference in a mean NLL that they may cause."""
 
 
-def list_given_systems(inputs: Inputs, models: Path) -> list[System]:
-    """Return the systems whose models are all in the folder `models`."""
-    systems = inputs.systems.values()
-    return [system for system in systems if all((models / run / WEIGHTS).is_file() for run in system.members)]
-
-
 def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
     """Yield a line for each model in a folder whose weights or settings differ from the package."""
     for run in inputs.runs:
         folder = models / run
         if not (folder / WEIGHTS).is_file():
             continue
-        summary_file = inputs.package.run_file(run, SUMMARY)
-        settings_file = inputs.package.run_file(run, SETTINGS)
+        summary_file = inputs.run_file(run, SUMMARY)
+        settings_file = inputs.run_file(run, SETTINGS)
         if read_json(summary_file)["weights"] not in list_weights_checksums(folder):
             yield f"{folder / WEIGHTS}: its checksum differs from {summary_file}"
         if read_settings(ModelRun, folder / SETTINGS) != read_settings(ModelRun, settings_file):
@@ -78,17 +72,16 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
 
     The checksum of the package's record seeds the choice of the sentences.
     """
-    package = inputs.package
     folders = [models / run for run in system.members]
     loaded_models = load_models(folders, "auto", system.decoding.threads, announce=False)
     if len(loaded_models) == 1:
-        summary_file = package.run_file(system.members[0], SUMMARY)
+        summary_file = inputs.run_file(system.members[0], SUMMARY)
         weight_count = sum(weight.numel() for weight in loaded_models[0].network.parameters())
         if read_json(summary_file)["parameters"] != weight_count:
             yield f"{summary_file}: not the number of the model's weights, which is {weight_count:,}"
     record_checksum = sha256(inputs.folder / RECORD)
     for set_name, mode in product(inputs.sets, MODES):
-        file = package.translations(set_name, system.name, mode)
+        file = inputs.translations(set_name, system.name, mode)
         records = inputs.system_translations(system.name, mode, set_name)
         generator = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
         sample = generator.sample(records, min(SENTENCES, len(records)))
@@ -157,7 +150,7 @@ def binarize_dev_text(inputs: Inputs, scratch: Path, archives: Path | None) -> B
         corpora[folder.name] = [(folder / "tokens.source", folder / "tokens.target")]
     source_vocabulary, target_vocabulary = map(Vocabulary.read, inputs.vocabulary_files)
     bitext = binarize(corpora, source_vocabulary, target_vocabulary, folder=scratch / "binary_dev")
-    meta_file = inputs.package.bitext_meta("dev")
+    meta_file = inputs.bitext_meta("dev")
     if bitext.meta.sha256 != read_settings(Meta, meta_file).sha256:
         raise UserError(f"{meta_file}: these are not the ids of the development text")
     return bitext
@@ -171,7 +164,7 @@ def compare_dev_nll(inputs: Inputs, run: str, models: Path, dev_text: Bitext) ->
     if training.dev_sentences == "within_limit":
         rows = PairsWithinLimit(dev_text, model.run.max_words).rows
     nll = compute_mean_nll(model.network, dev_text, rows, training.batch_size)
-    summary_file = inputs.package.run_file(run, SUMMARY)
+    summary_file = inputs.run_file(run, SUMMARY)
     written_nll = read_json(summary_file)["dev_nll"]
     if not math.isclose(nll, written_nll, rel_tol=NLL_TOLERANCE):
         yield f"{summary_file}: dev_nll is {written_nll:.4f}, the model's is {nll:.4f}"

@@ -10,6 +10,7 @@ import mimetypes
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from nmt.settings.base import shorten
 from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.catalogue import Archive, hide_secrets
 from pipeline.config.experiment import list_archives
-from pipeline.config.runs import Run, collect_runs, get_labels, select_systems
+from pipeline.config.runs import get_labels
 from pipeline.config.schema import Config
 from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
@@ -117,20 +118,18 @@ def make_entities(inputs: Inputs, files: Sequence[Path], archives: Path | None) 
 
     files, archives: see `write_crate`. Without `archives`, the checksums of downloads come from the settings.
     """
-    config, package = inputs.config, inputs.package
-    crate = _Crate(package)
+    config = inputs.config
+    crate = _Crate(inputs)
 
     # 1. the files, and the sources of the text
     file_references = [crate.add_file(file) for file in sorted(set(files))]
     text_references = [crate.add_archive(archive, archives) for archive in config.archives.values()]
-    text_references.append(crate.refer_to(package.configuration))
+    text_references.append(crate.refer_to(inputs.configuration))
 
     # 2. the actions: trainings, translations, tables
-    runs = collect_runs(config, config.use.models).values()
-    actions = [crate.add_training(run, text_references) for run in runs]
-    for system in select_systems(config):
-        for set_name in inputs.sets:
-            actions += [crate.add_decoding(system, mode, set_name) for mode in MODES]
+    actions = [crate.add_training(run, text_references) for run in inputs.runs]
+    for system, set_name, mode in product(inputs.systems, inputs.sets, MODES):
+        actions.append(crate.add_decoding(system, mode, set_name))
     report = crate.add(
         REPORT,
         "CreateAction",
@@ -184,7 +183,7 @@ class _Crate:
 
     def add_file(self, path: Path) -> EntityReference:
         """Add a file of the results with size and checksum."""
-        name = path.relative_to(self._package.folder).as_posix()  # "runs/rnnsearch-50/summary.json"
+        name = self.refer_to(path)["@id"]  # "runs/rnnsearch-50/summary.json"
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
@@ -193,12 +192,11 @@ class _Crate:
         """Add the licence of the results: the licence of their text or, for generated text, the project's licence."""
         # the archives of the text that the results contain
         names = list_archives(config, config.use.test + config.use.dev)
-        licenses = {config.archives[name].license for name in names}
         if not names:
             return self.add(f"{LICENSES}MIT", "CreativeWork", name="MIT License")
-        if len(licenses) == 1 and None not in licenses:
-            identifier = licenses.pop()
-            return self.add(f"{LICENSES}{identifier}", "CreativeWork", name=identifier)
+        license_name, *other_licenses = {config.archives[name].license for name in names}
+        if license_name and not other_licenses:
+            return self.add(f"{LICENSES}{license_name}", "CreativeWork", name=license_name)
         return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
     def add_archive(self, archive: Archive, folder: Path | None) -> EntityReference:
@@ -219,18 +217,18 @@ class _Crate:
             contentUrl=download_url if is_from_mirror else None,
         )
 
-    def add_training(self, run: Run, corpora: list[EntityReference]) -> EntityReference:
+    def add_training(self, run: str, corpora: list[EntityReference]) -> EntityReference:
         """Add the training of one model at one seed: program, corpora, checksums of its data, and its results."""
-        summary_file = self._package.run_file(run.name, SUMMARY)
+        summary_file = self._package.run_file(run, SUMMARY)
         summary = read_json(summary_file)
         data = [self._add_checksum(name, name, checksum) for name, checksum in summary["data"].items()]
         return self.add(
-            f"#training-{run.name}",
+            f"#training-{run}",
             "CreateAction",
-            name=f"Training of {summary['label']} with seed {run.seed}",
+            name=f"Training of {summary['label']} with seed {summary['seed']}",
             instrument=self.add_program(summary["made_with"]),
             object=corpora + data,
-            result=[self.refer_to(summary_file), self.refer_to(self._package.run_file(run.name, SETTINGS))],
+            result=[self.refer_to(summary_file), self.refer_to(self._package.run_file(run, SETTINGS))],
         )
 
     def add_decoding(self, system: str, mode: str, set_name: str) -> EntityReference:

@@ -31,7 +31,7 @@ from pipeline.results.tables.writer import RENDERERS
 
 def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
     """Return a function that makes the content of each text file that can be made from a package, by file name."""
-    outputs, package = inputs.outputs, inputs.package
+    outputs = inputs.outputs
 
     # each table is made once, for its own files and for the document
     make_table_once = cache(partial(make_table, inputs=inputs))
@@ -45,7 +45,7 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
         if file == HEADLINE:
             return describe_longest_sentences(inputs)
         if file in outputs.error_rates:
-            rate = compute_alignment_error_rate(stem, package.alignments(stem), package.gold_alignments)
+            rate = compute_alignment_error_rate(stem, inputs.alignments(stem), inputs.gold_alignments)
             return format_json(rate)
         return RENDERERS[extension](make_table_once(stem))
 
@@ -59,7 +59,7 @@ def make_table(name: str, inputs: Inputs) -> Table:
     settings = inputs.settings
     if name == DATA:
         reported_words = inputs.first_paper.data if settings.reported else {}
-        corpora = read_json(inputs.package.corpus_counts)
+        corpora = read_json(inputs.corpus_counts)
         return build_corpora_table(corpora, inputs.config.languages, reported_words)
     if name == "significance":
         return make_significance_table(inputs.comparison, settings)

@@ -21,6 +21,7 @@ from nmt.io.files import read_json, sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, format_value
+from nmt.store.model_folder import WEIGHTS
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings
@@ -159,8 +160,15 @@ def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdi
 
     files: names of the plain files in the folder of results. archives: see `verify_results`.
     """
-    config, package = inputs.config, inputs.package
-    verdict.notes += compare_with_experiments(config, inputs.folder)
+    # differences from an experiment of the checkout show whether settings were edited to ask for fewer tables or for a
+    # different test text
+    name, differences = find_experiment(inputs.config, inputs.folder)
+    if differences:
+        listed_differences = "; ".join(differences[:_MAX_LISTED])
+        if len(differences) > _MAX_LISTED:
+            listed_differences += f"; and {len(differences) - _MAX_LISTED} more"
+        verdict.notes.append(f"settings that differ from experiments/{name} here: {listed_differences}")
+
     with verdict.errors_as_problem("trainings and translations cannot be checked"):
         verdict.problems += find_contradictions(inputs)
         verdict.notes += describe_unknown_code(inputs)
@@ -187,7 +195,7 @@ def _check_package(inputs: Inputs, files: set[str], archives: Path | None, verdi
         if belongs_to_package(name):
             continue
         if name.endswith(_TABLE_ENDINGS):
-            reason = f"{package.configuration} does not ask for this table, so it is not recomputed"
+            reason = f"{inputs.configuration} does not ask for this table, so it is not recomputed"
             verdict.problems.append(f"{inputs.folder / name}: does not follow: {reason}")
         else:
             unproven_files.append(name)
@@ -204,7 +212,8 @@ def _check_models(inputs: Inputs, models: Path, archives: Path | None, verdict: 
     # imported here, since it takes seconds to import PyTorch
     from pipeline.results import retranslation
 
-    systems = retranslation.list_given_systems(inputs, models)
+    given_runs = [run for run in inputs.runs if (models / run / WEIGHTS).is_file()]
+    systems = [system for system in inputs.systems.values() if set(system.members) <= set(given_runs)]
     if not systems:
         raise UserError(f"none of its folders is a model of the package: {', '.join(inputs.runs)}")
     verdict.problems += retranslation.find_other_models(inputs, models)
@@ -224,9 +233,8 @@ def _check_models(inputs: Inputs, models: Path, archives: Path | None, verdict: 
         except MissingArchiveError as error:
             verdict.notes.append(f"the development NLL is not recomputed: {error}")
             return
-        for system in systems:
-            if system.name in inputs.runs:
-                verdict.problems += retranslation.compare_dev_nll(inputs, system.name, models, dev_text)
+        for run in given_runs:
+            verdict.problems += retranslation.compare_dev_nll(inputs, run, models, dev_text)
     verdict.conclusion += ", and recomputed their development NLL"
 
 
@@ -256,20 +264,6 @@ def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
     lines = content.removesuffix("\n").split("\n")
     problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
     return problems or [f"{file}: its line ends differ from the recomputed file"]
-
-
-def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if the settings of a package differ from an experiment of the checkout (`find_experiment`).
-
-    The difference shows whether settings were edited to ask for fewer tables or for a different test text.
-    """
-    name, differences = find_experiment(config, results)
-    if not differences:
-        return []
-    listed_differences = "; ".join(differences[:_MAX_LISTED])
-    if len(differences) > _MAX_LISTED:
-        listed_differences += f"; and {len(differences) - _MAX_LISTED} more"
-    return [f"settings that differ from experiments/{name} here: {listed_differences}"]
 
 
 def find_experiment(config: Config, results: Path) -> tuple[str, list[str]]:

@@ -28,8 +28,8 @@ def plot_learning_curves(inputs: Inputs) -> Figure:
     """Plot the learning curves of a package."""
     histories = []
     for run in inputs.runs:
-        model = read_json(inputs.package.run_file(run, SUMMARY))["model"]
-        histories.append((model, list(read_history(inputs.package.run_file(run, HISTORY)))))
+        model = read_json(inputs.run_file(run, SUMMARY))["model"]
+        histories.append((model, list(read_history(inputs.run_file(run, HISTORY)))))
     return make_learning_curves(histories, inputs.settings)
 
 

@@ -25,7 +25,7 @@ def plot_score_groups(inputs: Inputs) -> Figure:
     lengths = [row["source_length"] for row in inputs.figure2_sentences()[first_system]]
     languages = inputs.config.languages
     language = languages.source if settings.rank_of == "source" else languages.target
-    vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
+    vocabulary = Vocabulary.read(inputs.vocabulary(language))
     lines = inputs.read_text(settings.rank_of)
     mean_ranks = [compute_mean_rank(vocabulary, split_words(line)) for line in lines]
     with figure_style():

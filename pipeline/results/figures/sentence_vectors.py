@@ -15,7 +15,7 @@ _MAX_LABELS = 20
 
 def plot_sentence_vectors(inputs: Inputs) -> Figure:
     """Plot the sentence vectors of a package: a panel for each group of sentences, each sentence at its point."""
-    projections = read_projections(inputs.package.vectors)
+    projections = read_projections(inputs.vectors)
     with figure_style():
         figure = Figure(figsize=(_PANEL_WIDTH * len(projections), _HEIGHT), layout="constrained")
         panels = figure.subplots(1, len(projections), squeeze=False)[0]

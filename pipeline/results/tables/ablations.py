@@ -91,7 +91,7 @@ def _read_variants(inputs: Inputs) -> dict[str, Variant]:
         for name in ("bleu_all", "bleu_no_unk"):
             means[name] = Mean.from_values([score[name] for score in scores[model]])
         # the first run of a model has the name of the model
-        settings = read_settings(ModelRun, inputs.package.run_file(model, SETTINGS))
+        settings = read_settings(ModelRun, inputs.run_file(model, SETTINGS))
         variants[model] = Variant(model, means, len(summaries), settings)
     return variants
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedTraining, TrainingTable
-from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, Results, merge_summaries
+from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, merge_summaries
 from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note
 from pipeline.results.tables.table import Table, format_number
 
@@ -26,7 +26,9 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     settings, summaries = inputs.settings, inputs.summaries()
 
     # 1. for each model a record of the CSV file, and one or two displayed rows, the second with reported numbers
-    merged_summaries = _merge_by_model(summaries)
+    merged_summaries = [merge_summaries(runs) for runs in summaries.values()]
+    types = [summary["model_type"] for summary in merged_summaries]
+    merged_summaries.sort(key=lambda summary: types.index(summary["model_type"]))
     records = []
     rows = []
     for summary in merged_summaries:
@@ -62,13 +64,6 @@ def make_training_table(paper_table: TrainingTable, paper_name: str, inputs: Inp
     if paper_table.reported:
         notes.append(reported_note(paper_name, paper_table.title))
     return Table(records, _HEADERS, rows, text_columns=["Model", "Device"], notes=notes)
-
-
-def _merge_by_model(summaries: Results) -> list[Result]:
-    """Return the merged summary of each model, with the models of a type next to each other."""
-    merged_summaries = [merge_summaries(runs) for runs in summaries.values()]
-    types = [summary["model_type"] for summary in merged_summaries]
-    return sorted(merged_summaries, key=lambda summary: types.index(summary["model_type"]))
 
 
 def _make_csv_record(

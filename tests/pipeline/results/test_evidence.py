@@ -53,7 +53,7 @@ def make_inputs(
             path = package.run_file(run, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return SimpleNamespace(package=package, runs=["a", "b"])
+    return SimpleNamespace(run_file=package.run_file, runs=["a", "b"])
 
 
 def test_runs_are_consistent(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def write_results(folder: Path) -> Path:
     write_json(folder / TABLES_PROVENANCE, CODE)
     for run in collect_runs(config, config.use.models):
         for name in RECORD_FILES:
-            write_json(package.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
+            write_json(package.run_file(run, name), {"label": run, "seed": 1, "data": {}, "made_with": CODE})
         for mode in MODES:
             translations = package.translations("test", run, mode)
             write_text(translations, [json.dumps({"line": 0, "source_tokens": ["a"], "tokens": ["b"]})])
