@@ -6,7 +6,6 @@ Equal input gives equal bytes: figures have no dates and ignore the user's setti
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from matplotlib.font_manager import findSystemFonts, fontManager
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
+from nmt.io.messages import print_warning
 
 _FONT = "DejaVu Sans"
 """This font comes with matplotlib, so it is the same everywhere."""
@@ -70,9 +70,8 @@ def figure_style() -> Iterator[None]:
 @cache  # so that the same letters are printed once
 def _announce_missing_letters(letters: str) -> None:
     """Print which letters of a figure no font has."""
-    print(
-        f"figures: no installed font has {letters}: boxes stand in their place (docs/running.md names fonts)",
-        file=sys.stderr,
+    print_warning(
+        f"no installed font has {letters}: boxes stand in their place (docs/running.md names fonts)"
     )
 
 
