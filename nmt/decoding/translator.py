@@ -82,59 +82,6 @@ def score_hypothesis(
     return words, scores
 
 
-def make_translation(
-    model: TrainedModel,
-    line: str,
-    pieces: Sequence[Tokens],
-    hypotheses: Sequence[Hypothesis],
-    *,
-    codec: TextCodec,
-    copy_unknown: bool = False,
-    keep_attention: bool = True,
-) -> Translation:
-    """Return the translation of a line, given a hypothesis for each of its pieces.
-
-    Args:
-        model: the model, or any of an ensemble.
-        pieces: the tokens of the line, split into the pieces that were searched.
-        hypotheses: the hypothesis of each piece.
-        codec: turns the translation's tokens into text.
-        copy_unknown: whether the source word with most attention replaces [UNK].
-        keep_attention: whether the translation keeps the attention, which its hypotheses must then have.
-    """
-    score = 0.0
-    tokens: list[str] = []
-    token_scores: list[float] = []
-    piece_attention: list[np.ndarray] = []
-    for piece, hypothesis in zip(pieces, hypotheses, strict=True):
-        target_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
-
-        # the attention without rows and columns of end symbols; the source word with most attention may replace [UNK]
-        if word_scores.attention is not None:
-            attention_of_words = word_scores.attention[: len(target_tokens), : len(piece)]
-            if copy_unknown:
-                target_tokens = replace_unknown_words(target_tokens, piece, attention_of_words)
-            piece_attention.append(attention_of_words)
-
-        score += hypothesis.log_probability
-        tokens += target_tokens
-        token_scores += word_scores.word_log_probabilities.tolist()
-
-    source_tokens = [token for piece in pieces for token in piece]
-    return Translation(
-        source=line,
-        text=codec.detokenize(tokens),
-        score=score,
-        source_tokens=source_tokens,
-        tokens=tokens,
-        token_scores=token_scores,
-        finished=all(hypothesis.finished for hypothesis in hypotheses),
-        unknown_words=[token for token in source_tokens if token not in model.source_vocabulary],
-        piece_lengths=[len(piece) for piece in pieces],
-        piece_attention=piece_attention if keep_attention else None,
-    )
-
-
 def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
     """Return the tokens, each [UNK] replaced by the source word to which it has most attention. `attention`: (T, S)."""
     new_tokens = []
@@ -234,17 +181,44 @@ class TextTranslator:
             hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
             if not pieces:
                 hypotheses_by_rank = [()]  # a line without words has one empty translation
-            translations = [
-                make_translation(
-                    model=self._translator.models[0],
-                    line=line,
-                    pieces=pieces,
-                    hypotheses=hypotheses,
-                    codec=self._target_codec,
-                    copy_unknown=self._copy_unknown,
-                    keep_attention=self._keep_attention,
-                )
-                for hypotheses in hypotheses_by_rank
-            ]
-            n_best_lists.append(translations)
+            n_best_lists.append(
+                [self.make_translation(line, pieces, hypotheses) for hypotheses in hypotheses_by_rank]
+            )
         return n_best_lists
+
+    def make_translation(
+        self, line: str, pieces: Sequence[Tokens], hypotheses: Sequence[Hypothesis]
+    ) -> Translation:
+        """Return the translation of a line, given the tokens of its pieces, and a hypothesis for each piece."""
+        model = self._translator.models[0]
+        score = 0.0
+        tokens: list[str] = []
+        token_scores: list[float] = []
+        piece_attention: list[np.ndarray] = []
+        for piece, hypothesis in zip(pieces, hypotheses, strict=True):
+            target_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
+
+            # the attention without rows and columns of end symbols; with it, source words may replace [UNK]
+            if word_scores.attention is not None:
+                attention_of_words = word_scores.attention[: len(target_tokens), : len(piece)]
+                if self._copy_unknown:
+                    target_tokens = replace_unknown_words(target_tokens, piece, attention_of_words)
+                piece_attention.append(attention_of_words)
+
+            score += hypothesis.log_probability
+            tokens += target_tokens
+            token_scores += word_scores.word_log_probabilities.tolist()
+
+        source_tokens = [token for piece in pieces for token in piece]
+        return Translation(
+            source=line,
+            text=self._target_codec.detokenize(tokens),
+            score=score,
+            source_tokens=source_tokens,
+            tokens=tokens,
+            token_scores=token_scores,
+            finished=all(hypothesis.finished for hypothesis in hypotheses),
+            unknown_words=[token for token in source_tokens if token not in model.source_vocabulary],
+            piece_lengths=[len(piece) for piece in pieces],
+            piece_attention=piece_attention if self._keep_attention else None,
+        )

@@ -17,7 +17,7 @@ from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.translation import Translation, split_into_pieces
-from nmt.decoding.translator import TextTranslator, choose_text_codecs, make_translation
+from nmt.decoding.translator import TextTranslator, choose_text_codecs
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.store.trained_model import TrainedModel, check_compatible, load_model
 from tests.messages import refused
@@ -38,16 +38,15 @@ def model(folder: Path) -> TrainedModel:
     return load_model(folder, CPU)
 
 
-def translate(
+def make_translator(
     models: TrainedModel | list[TrainedModel],
-    lines: list[str],
     n_best: int = 1,
     attention: bool = False,
     search: dict[str, Any] | None = None,
     **options: Any,
-) -> list[list[Translation]]:
+) -> TextTranslator:
     settings = decoding(**{"beam": 3, "max_length_factor": 2, "min_length": "half"} | (search or {}))
-    translator = TextTranslator(
+    return TextTranslator(
         models=models if isinstance(models, list) else [models],
         text_settings=text_settings(settings),
         options=TranslateOptions(**options),
@@ -55,7 +54,12 @@ def translate(
         n_best=n_best,
         keep_attention=attention,
     )
-    return translator(lines)
+
+
+def translate(
+    models: TrainedModel | list[TrainedModel], lines: list[str], **options: Any
+) -> list[list[Translation]]:
+    return make_translator(models, **options)(lines)
 
 
 def test_one_translation_per_line(model):
@@ -178,14 +182,15 @@ def test_translation_joins_pieces(model):
         hypothesis(["w5"], -2.0, np.full((2, 3), 0.25, np.float32)),
     ]
     pieces = [[*"xyz"], [*"uv"]]
-    translation = make_translation(model, "x y z u v", pieces, hypotheses, codec=TokenText())
+    translator = make_translator(model, attention=True)
+    translation = translator.make_translation("x y z u v", pieces, hypotheses)
     assert (
         translation.text == "w3 w4 w5" and translation.piece_lengths == [3, 2] and translation.score == -7.0
     )
     assert translation.token_scores == [-1.0] * 3 + [-2.0] * 2
     assert translation.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]
     unfinished = replace(hypotheses[1], finished=False)
-    assert not make_translation(model, "", [["u"]], [unfinished], codec=TokenText()).finished
+    assert not translator.make_translation("", [["u"]], [unfinished]).finished
 
 
 def test_model_without_attention(model, tmp_path):
