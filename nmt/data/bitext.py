@@ -43,18 +43,14 @@ class Bitext:
         sides: for "source" and "target", the ids of all sentences and the offsets at which sentences start.
     """
 
-    def __init__(self, folder: Path, meta: Meta) -> None:
-        self.folder = folder
-        self.meta = meta
-        self.sides = {
-            "source": self._map_side("source", meta.source_words),
-            "target": self._map_side("target", meta.target_words),
-        }
-
-    @classmethod
-    def open(cls, folder: str | Path) -> Bitext:
+    def __init__(self, folder: Path) -> None:
         """Map the files of a folder. A `UserError` names a file that is missing or does not fit."""
-        return cls(Path(folder), read_meta(Path(folder)))
+        self.folder = folder
+        self.meta = read_meta(folder)
+        self.sides = {
+            "source": self._map_side("source", self.meta.source_words),
+            "target": self._map_side("target", self.meta.target_words),
+        }
 
     def _map_side(self, side: str, word_count: int) -> tuple[Ids, NDArray[np.int64]]:
         """Return the ids and offsets of a side, which must have this number of words."""
@@ -100,10 +96,9 @@ class Bitext:
 
     def compute_longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the length in ids of the longer side of each pair at `rows`, without end symbols."""
-        _, source_offsets = self.sides["source"]
-        _, target_offsets = self.sides["target"]
-        source_lengths = source_offsets[rows + 1] - source_offsets[rows]
-        target_lengths = target_offsets[rows + 1] - target_offsets[rows]
+        source_lengths, target_lengths = (
+            offsets[rows + 1] - offsets[rows] for _, offsets in self.sides.values()
+        )
         longer_lengths: NDArray[np.int64] = np.maximum(source_lengths, target_lengths)
         return longer_lengths
 
@@ -165,7 +160,7 @@ def binarize(
         settings=dict(settings or {}),
     )
     write_json(folder / "meta.json", meta.model_dump())
-    return Bitext.open(folder)
+    return Bitext(folder)
 
 
 def _sort_by_key(keys: bytearray) -> NDArray[np.int64]:

@@ -118,7 +118,7 @@ class Trainer:
 
         # 1. the text, which must be as it was binarized, with these vocabularies
         self.vocabularies = Vocabulary.read(files.source_vocabulary), Vocabulary.read(files.target_vocabulary)
-        self.train_bitext, self.dev_bitext = Bitext.open(files.train), Bitext.open(files.dev)
+        self.train_bitext, self.dev_bitext = Bitext(files.train), Bitext(files.dev)
         self.train_bitext.check(*self.vocabularies)
         self.dev_bitext.check(*self.vocabularies)
         self.data = data_checksums(self.train_bitext.meta, self.dev_bitext.meta)

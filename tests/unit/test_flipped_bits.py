@@ -32,7 +32,7 @@ FLIPS = 6
 
 
 def read_text(folder: Path) -> None:
-    Trainer(model_run(), training_files(Bitext.open(folder / "bitext")), folder / "state")
+    Trainer(model_run(), training_files(Bitext(folder / "bitext")), folder / "state")
 
 
 def read_model(folder: Path) -> None:

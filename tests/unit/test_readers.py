@@ -41,7 +41,7 @@ def read_bitext(path: Path) -> None:
         np.save(folder / f"{side}.ids.npy", np.array([2, 3], np.uint16))
         np.save(folder / f"{side}.offsets.npy", np.array([0, 2], np.int64))
     os.rename(path, folder / "meta.json")
-    Bitext.open(folder)
+    Bitext(folder)
 
 
 ROW = '{"line": 0, "source_tokens": ["a"], "tokens": ["b"]}'

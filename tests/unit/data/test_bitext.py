@@ -91,7 +91,7 @@ def test_killed_binarization_leaves_no_bitext(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         binarize(corpora, WORDS, WORDS, tmp_path / "b", shuffle_seed=2)
     with refused():
-        Bitext.open(tmp_path / "b")
+        Bitext(tmp_path / "b")
 
 
 def test_text_without_words_is_refused(tmp_path):
