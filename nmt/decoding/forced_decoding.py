@@ -9,7 +9,7 @@ words of a translation and the end symbol; P positions of the T * B that are not
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,8 +192,15 @@ def compute_word_log_probabilities(
         # the positions of this block, from `start` to `end` of the flattened T * B, without padding
         end = start + decoder_values[0].shape[:2].numel()  # the values are (steps, B, ...) each
         block_positions = positions[(positions >= start) & (positions < end)]
+        block_words = words[block_positions].unsqueeze(1)
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]
-        log_probs += _iterate_log_probs(model, inputs, words[block_positions])
+
+        # log p of their words; the logits of a few positions are in memory together
+        for first_row in range(0, len(block_words), POSITIONS_PER_BLOCK):
+            rows = slice(first_row, first_row + POSITIONS_PER_BLOCK)
+            features = model.readout.compute_features(*(values[rows] for values in inputs))  # (rows, F)
+            vocabulary_log_probs = model.readout.compute_log_probs(features)
+            log_probs.append(vocabulary_log_probs.gather(1, block_words[rows]).squeeze(1).double())
         if keep_attention and attention is not None:
             attention_blocks.append(attention)
         start = end
@@ -201,15 +208,6 @@ def compute_word_log_probabilities(
     all_log_probs = torch.cat(log_probs)
     check_finite(all_log_probs, "scoring")
     return all_log_probs, torch.cat(attention_blocks) if attention_blocks else None
-
-
-def _iterate_log_probs(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
-    """Yield log p of words (P,), float64, block by block, given the inputs (P, ...) of the output layer."""
-    for start in range(0, len(words), POSITIONS_PER_BLOCK):
-        rows = slice(start, start + POSITIONS_PER_BLOCK)
-        features = model.readout.compute_features(*(values[rows] for values in inputs))  # (rows, F)
-        log_probs = model.readout.compute_log_probs(features, model.target_vocabulary_size)  # (rows, V)
-        yield log_probs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
 
 
 def check_finite(values: Tensor, work: str) -> None:

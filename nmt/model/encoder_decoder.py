@@ -106,11 +106,11 @@ class EncoderDecoder(BackendModule, ABC):
     ) -> None:
         super().__init__()
         self.architecture = architecture
-        source_vocabulary_size, self.target_vocabulary_size = vocabulary_sizes
+        source_words, target_words = vocabulary_sizes
         # `unused_ids` is a number of rows that belong to no word; the authors' models have 1
         M, unused_ids = architecture.embedding_size, architecture.unused_ids
-        self.source_embedding = Embedding(source_vocabulary_size + unused_ids, M, embedding_bias)
-        self.target_embedding = Embedding(self.target_vocabulary_size + unused_ids, M, embedding_bias)
+        self.source_embedding = Embedding(source_words + unused_ids, M, embedding_bias)
+        self.target_embedding = Embedding(target_words + unused_ids, M, embedding_bias)
 
     # Methods of a model type ------------------------------------------------------------------------------------------
 

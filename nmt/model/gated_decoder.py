@@ -135,7 +135,7 @@ class GatedEncoderDecoder(EncoderDecoder):
     def __init__(self, architecture: GatedDecoderArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
         super().__init__(architecture, vocabulary_sizes, embedding_bias=True)
         self.encoder, self.decoder = self.encoder_class(architecture), self.decoder_class(architecture)
-        self.readout = MaxoutOutputLayer(architecture, self.decoder.context_size, self.target_vocabulary_size)
+        self.readout = MaxoutOutputLayer(architecture, self.decoder.context_size, vocabulary_sizes[1])
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.
@@ -241,7 +241,7 @@ class GatedDecoderState:
             torch.cat([state, previous_words], dim=1), self.UV_o, readout.b_t
         )
         features = readout.apply_maxout(pre_activations.add_(terms))
-        log_probs = readout.compute_log_probs(features, self.model.target_vocabulary_size)
+        log_probs = readout.compute_log_probs(features)
         return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:

@@ -20,8 +20,12 @@ from nmt.settings.model_types import GatedDecoderArchitecture
 
 
 class OutputLayer(BackendModule, ABC):
-    """The layer softmax(W_o x + b_o). A subclass computes the features x from the decoder's values at a position."""
+    """The layer softmax(W_o x + b_o). A subclass computes the features x from the decoder's values at a position.
 
+    vocabulary_size: V without the `unused_ids` of the settings, which W_o and b_o have, too.
+    """
+
+    vocabulary_size: int
     W_o: nn.Parameter
     b_o: nn.Parameter
 
@@ -29,13 +33,13 @@ class OutputLayer(BackendModule, ABC):
     def compute_features(self, *inputs: Tensor) -> Tensor:
         """Return the features that W_o multiplies, (P, F)."""
 
-    def compute_log_probs(self, features: Tensor, vocabulary_size: int) -> Tensor:
+    def compute_log_probs(self, features: Tensor) -> Tensor:
         """Return log p of each word of the vocabulary, (P, V), from the features, (P, F).
 
         The `unused_ids` take part in the softmax, but are not words of the vocabulary.
         """
         logits = self.backend.affine(features, self.prepare_once("W_o", lambda: self.W_o), self.b_o)
-        return logits.log_softmax(dim=1)[:, :vocabulary_size]
+        return logits.log_softmax(dim=1)[:, : self.vocabulary_size]
 
 
 class MaxoutOutputLayer(OutputLayer):
@@ -53,6 +57,7 @@ class MaxoutOutputLayer(OutputLayer):
         context_size: C. vocabulary_size: V without the `unused_ids` of the settings, which are added.
         """
         super().__init__()
+        self.vocabulary_size = vocabulary_size
         M, L = architecture.embedding_size, architecture.maxout_units
         self.U_o = create_weight(architecture.hidden_units, 2 * L)
         self.V_o = create_weight(M, 2 * L)

@@ -219,7 +219,7 @@ def test_every_interpretation(playground: Playground, model_type: ModelTypeName)
             "tensors": [[name, list(weight.shape), None] for name, weight in state.items()],
             "architecture": model.architecture.model_dump(),
             "aligns": model_type == "rnnsearch",
-            "targetWords": model.target_vocabulary_size,
+            "targetWords": model.readout.vocabulary_size,
         }
         numbers = np.concatenate([weight.numpy().ravel() for weight in state.values()])
         weights = base64.b64encode(numbers.view(np.uint8).reshape(-1, 2).T.tobytes()).decode()

@@ -150,6 +150,7 @@ class SoftmaxLayer(OutputLayer):
 
     def __init__(self, architecture: LSTMArchitecture, vocabulary_size: int) -> None:
         super().__init__()
+        self.vocabulary_size = vocabulary_size
         output_size = vocabulary_size + architecture.unused_ids
         self.W_o, self.b_o = create_weight(architecture.hidden_units, output_size), create_weight(output_size)
 
@@ -166,7 +167,7 @@ class DeepLSTM(EncoderDecoder):
     def __init__(self, architecture: LSTMArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
         super().__init__(architecture, vocabulary_sizes, embedding_bias=False)
         self.encoder, self.decoder = LSTMLayers(architecture), LSTMLayers(architecture)
-        self.readout = SoftmaxLayer(architecture, self.target_vocabulary_size)
+        self.readout = SoftmaxLayer(architecture, vocabulary_sizes[1])
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
@@ -247,7 +248,7 @@ class DeepLSTMState:
         features = states.h[-1]
         if active_hypotheses is not None:
             features = features[active_hypotheses]
-        log_probs = self.model.readout.compute_log_probs(features, self.model.target_vocabulary_size)
+        log_probs = self.model.readout.compute_log_probs(features)
         return Prediction(log_probs, attention=None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
