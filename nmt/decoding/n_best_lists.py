@@ -39,11 +39,6 @@ class NBestEntry:
     features: str = ""
     extra_fields: tuple[str, ...] = ()
 
-    def rescore(self, score: float, log_probability: float) -> NBestEntry:
-        """Return the entry with a new total score, and the models' log-probability as one more feature."""
-        features = f"{self.features} NMT0= {log_probability:.4f}".strip()
-        return replace(self, score=score, features=features)
-
     def format(self, number: int) -> str:
         """Return the entry as a line of the n-best list of the sentence with this number."""
         return join_fields(str(number), self.text, self.features, f"{self.score:.4f}", *self.extra_fields)

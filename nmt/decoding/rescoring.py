@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -91,11 +91,12 @@ class Rescorer:
     def interpolate(
         self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
     ) -> list[NBestEntry]:
-        """Replace the score of each entry by its weighted mean with the log-probability. Return them best first."""
+        """Return the entries, best first. The score is the weighted mean, the log-probability one more feature."""
         new_entries = []
         for entry, log_probability in zip(entries, log_probabilities, strict=True):
             score = self.weight * log_probability + (1 - self.weight) * entry.score
-            new_entries.append(entry.rescore(score, log_probability))
+            features = f"{entry.features} NMT0= {log_probability:.4f}".strip()
+            new_entries.append(replace(entry, score=score, features=features))
         return sorted(new_entries, key=attrgetter("score"), reverse=True)
 
 
