@@ -134,7 +134,8 @@ class TextTranslator:
             keep_attention: whether translations have their attention, if the models have any.
         """
         has_attention = any(model.run.has_attention for model in models)
-        unknown_words = text_settings.unknown_word_policy(options)
+        model_policy = "forbid" if text_settings.decoding.unknown == "excluded" else "keep"
+        unknown_words = options.unknown or model_policy
         self._copy_unknown = unknown_words == "copy"
         if self._copy_unknown and not has_attention:
             raise UserError(

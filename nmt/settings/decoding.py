@@ -142,9 +142,3 @@ class TextSettings(Settings):
             "device": compute.device or device,
         }
         return self.decoding.model_copy(update=changes)
-
-    def unknown_word_policy(self, options: TranslateOptions) -> UnknownWords:
-        """Return how unknown words are treated: as the option says or, without it, as the model's settings say."""
-        if options.unknown is not None:
-            return options.unknown
-        return "forbid" if self.decoding.unknown == "excluded" else "keep"

@@ -107,7 +107,10 @@ def load_model(
     # 1. read the files
     if precision is not None:
         check_precision(precision, device)
-    source_vocabulary, target_vocabulary = read_vocabularies(folder)
+    check_model_folder(folder)
+    source_vocabulary = Vocabulary.read(folder / SOURCE_VOCABULARY)
+    target_vocabulary = Vocabulary.read(folder / TARGET_VOCABULARY)
+    check_vocabularies(folder, (source_vocabulary, target_vocabulary))
     run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     weights = load_tensors(folder / WEIGHTS)
     for name, weight in weights.items():
@@ -133,15 +136,6 @@ def load_model(
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
     network.use_backend(Backend(precision, choose_matmul_library(device, matmul_library)))
     return TrainedModel(run, network, source_vocabulary, target_vocabulary)
-
-
-def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
-    """Read the source and target vocabulary of a model. Raise a UserError if these were replaced after the training."""
-    check_model_folder(folder)
-    source = Vocabulary.read(folder / SOURCE_VOCABULARY)
-    target = Vocabulary.read(folder / TARGET_VOCABULARY)
-    check_vocabularies(folder, (source, target))
-    return source, target
 
 
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
