@@ -143,7 +143,7 @@ def binarize(
             else:
                 sort_keys += make_random_key(shuffle_seed, corpus, line_number, _KEY_BYTES)
     if not len(source):
-        raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
+        raise UserError(f"{folder}: no pair of its text has words on both sides")
 
     # 2. write them in the order of the keys
     order = _sort_by_key(sort_keys)
