@@ -120,11 +120,16 @@ def learn_subwords(word_counts: Sequence[tuple[str, int]], max_subwords: int) ->
     There are fewer than `max_subwords` if the words have fewer. SentencePiece holds the words in memory.
 
     Raises:
-        UserError: there are more distinct characters than subwords.
+        UserError: there are more distinct characters than subwords, or all words have the mark of a subword.
     """
     import sentencepiece  # imported here, since it is slow to import and only learning needs it
 
     word_counts = [(word, count) for word, count in word_counts if WORD_START not in word]
+    if not word_counts:
+        raise UserError(
+            f"vocabulary: every word of the text has {WORD_START}, the mark of a subword unit; take text that was not "
+            "cut into units before"
+        )
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "subwords"
         with write_lines(table) as writer:
