@@ -98,7 +98,7 @@ class StudentModel(RNNsearch):
     def output(self, s, y, c):
         """Return the log-probabilities of all words (App. A.2.2)."""
         features = self.readout.compute_features(s, y, c)
-        return self.readout.compute_log_probs(features, self.target_vocabulary_size)
+        return self.readout.compute_log_probs(features)
 
     def embed(self, word):
         """Return the embedding of a word of the translation, (1, M)."""
