@@ -153,7 +153,7 @@ def read_experiment_text(experiment):
     """Return vocabularies, training and development text of a prepared experiment."""
     data = experiment / "data"
     vocabularies = [Vocabulary.read(data / "vocabulary" / f"{side}.tsv") for side in SIDES]
-    return vocabularies, *(Bitext.open(data / "binary" / part) for part in ("train", "dev"))
+    return vocabularies, *(Bitext(data / "binary" / part) for part in ("train", "dev"))
 
 
 def train(model, pairs, dev, updates):
