@@ -8,6 +8,7 @@ import numpy as np
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import split_words
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import SentenceGroup, SentenceTable
@@ -44,11 +45,8 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
             all_sentences.append(Sentence(set_name, record.line, record.source))
     sentences: list[Sentence] = []
     origins = []
-    for group in paper_table.groups:
-        if group.sentences is None:
-            group = group.model_copy(
-                update={"sentences": settings.table3_sentences, "min_words": settings.table3_words}
-            )
+    groups = [_complete_group(group, settings) for group in paper_table.groups]
+    for group in groups:
         paper_sentences, sampled_sentences = _choose_sentences(all_sentences, group, settings.table3_seed)
         sentences += paper_sentences + sampled_sentences
         if paper_sentences:
@@ -61,7 +59,7 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
     set_titles = " and the ".join(_SET_TITLES[name] for name in paper_table.sets)
     if not sentences:
         raise UserError(
-            f"no sentence of the {set_titles} set has {_format_lengths(group)}; "
+            f"no sentence of the {set_titles} set has {_format_lengths(groups[0])}; "
             "lower artifacts.table3_words or the paper's file"
         )
 
@@ -101,6 +99,15 @@ def make_sentence_table(paper_table: SentenceTable, inputs: Inputs) -> Table:
         text_columns=headers,
         group_starts=group_starts[1:],
         notes=[note],
+    )
+
+
+def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
+    """Return the group, with number and length of sentences from the settings if the group has none."""
+    if group.sentences is not None:
+        return group
+    return group.model_copy(
+        update={"sentences": settings.table3_sentences, "min_words": settings.table3_words}
     )
 
 
