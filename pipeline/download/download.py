@@ -16,7 +16,7 @@ from requests.adapters import HTTPAdapter
 from nmt.errors import UserError, printable
 from nmt.io.files import commit_file, full_disk_as_user_error, sha256, write_json
 from nmt.io.progress import Progress
-from pipeline.config.catalogue import Source, hide_secrets
+from pipeline.config.catalogue import Archive, Source, hide_secrets
 
 CHUNK_BYTES = 1 << 18
 BUSY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -70,10 +70,8 @@ def _has_checksum(source: Source) -> bool:
     return source.md5 is not None or source.sha256 is not None
 
 
-def download_file(
-    source: Source, output: Path, mirrors: Sequence[str] = (), alternatives: Sequence[Source] = ()
-) -> str:
-    """Download a file from the first location that has all of it, and return that location, without secrets.
+def download_file(archive: Archive, output: Path, mirrors: Sequence[str] = ()) -> str:
+    """Download an archive from the first location that has all of it, and return that location, without secrets.
 
     An interrupted download lies in `output`.part. The next call resumes it if a checksum is known, which would show
     wrong bytes, and otherwise starts again.
@@ -81,18 +79,17 @@ def download_file(
     `output`.json records the location, the size and the checksums of the file, and which of them were compared.
 
     Args:
-        source: the address of the file, its path under a mirror, and its checksums.
+        archive: address, path under a mirror and checksums. Its `alternatives` are tried after it, in the same way.
         output: the downloaded file.
         mirrors: folders or URL prefixes that hold the file under its `path`; they are tried before its address.
-        alternatives: other archives with the same members, to be tried in the same way after the file itself.
 
     Raises:
         UserError: no location gave the file, or the disk has no room for it.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     # the partial file of each source
-    candidates = {output.with_name(f"{output.name}.part"): source}
-    for number, alternative in enumerate(alternatives, start=1):
+    candidates: dict[Path, Source] = {output.with_name(f"{output.name}.part"): archive}
+    for number, alternative in enumerate(archive.alternatives, start=1):
         candidates[output.with_name(f"{output.name}.{number}.part")] = alternative
 
     problems: list[str] = []

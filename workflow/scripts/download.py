@@ -10,5 +10,5 @@ with job(snakemake) as (_, outputs):
 
     params = snakemake.params
     archive = Archive.model_validate({**params.archive, **params.alternatives})
-    source = download_file(archive, outputs.archive, params.mirrors, archive.alternatives)
+    source = download_file(archive, outputs.archive, params.mirrors)
     print(f"{outputs.archive}: from {source}", file=sys.stderr)

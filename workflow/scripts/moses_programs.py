@@ -14,7 +14,7 @@ with job(snakemake) as (_, outputs):
 
     def fetch_source(path: Path) -> None:
         """Download the archive with Moses' source."""
-        download_file(archive, path, snakemake.params.mirrors, archive.alternatives)
+        download_file(archive, path, snakemake.params.mirrors)
 
     origin = provide_programs(outputs.build.parent.resolve(), fetch_source, snakemake.threads)
     write_json(outputs.build, {"moses": origin})

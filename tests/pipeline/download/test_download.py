@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nmt.errors import UserError, printable
 from nmt.io.files import read_json
-from pipeline.config.catalogue import Source
+from pipeline.config.catalogue import Archive, Source
 from pipeline.download import download as module
 from pipeline.download.download import download_file, read_checksums
 from tests.messages import refused
@@ -124,8 +124,8 @@ BUSY = make_reply("Content-Length: 0", status="503 Busy")
 ABSENT = make_reply("Content-Length: 0", status="404 Not Found")
 
 
-def make_source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
-    return Source(url=url, path=path, **known)
+def make_source(url: str, known: Known = WHOLE, path: str = "a") -> Archive:
+    return Archive(url=url, path=path, **known)
 
 
 def download_from(server: Server, output: Path, known: Known = WHOLE) -> bytes:
@@ -280,9 +280,9 @@ def test_secrets_of_address_are_hidden(tmp_path, capfd):
 def test_alternative_archive(tmp_path):
     partial_path(tmp_path / "a").write_bytes(DATA[:1000])
     with run_server(ABSENT, ABSENT, make_file_reply(OTHER)) as server:
-        wanted = make_source(f"{server.address}/a", path="p/a")
-        other = make_source(f"{server.address}/b.zip", {}, "q/b.zip")
-        found = download_file(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other])
+        other = Source(url=f"{server.address}/b.zip", path="q/b.zip")
+        wanted = make_source(f"{server.address}/a", {**WHOLE, "alternatives": [other]}, "p/a")
+        found = download_file(wanted, tmp_path / "a", [f"{server.address}/mirror"])
     assert found == f"{server.address}/mirror/q/b.zip"
     assert [line.split()[1] for line in server.lines] == ["/mirror/p/a", "/a", "/mirror/q/b.zip"]
     assert server.begins[2] == 0
