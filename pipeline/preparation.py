@@ -113,7 +113,6 @@ class HeldOutSentences:
     def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Lines without letters are not sentences."""
         self.names: list[str] = []
-        # (match_kind, side, sentence or key) -> names of the sets that have it
         self.sets: dict[tuple[str, str, str], set[str]] = {}
         for name, shards in corpora.items():
             for match_kind in MATCH_KINDS:

@@ -12,7 +12,7 @@ class Plan:
 
     def __init__(self, config: Config, sets: Iterable[str]) -> None:
         self.runs = collect_runs(config)
-        """All models of the settings, each at its seeds, by the name that stands for {run} in paths."""
+        """The runs, which are all models of the settings at each of their seeds, by name ({run} in paths)."""
         self.selected_runs = list(collect_runs(config, config.use.models))
         """Names of the runs whose models the results show."""
         self.trained_runs = [] if config.pretrained.models else self.selected_runs
@@ -20,7 +20,7 @@ class Plan:
         self.models_folder = config.pretrained.models or "models"
         """Folder of the models that translate."""
         self.systems = collect_systems(config)
-        """The systems that translate with models, by the name that stands for {system}: runs, ensembles and others."""
+        """The systems that translate with models, by name ({system} in paths): runs, and the selected `systems`."""
         self.selected_systems = list(select_systems(config))
         """Names of the systems that the results compare."""
         self.text_only_systems = {set_name: select_text_only_systems(config, set_name) for set_name in sets}

@@ -114,8 +114,8 @@ def binarize(
     """Write the token files of some corpora as one bitext, and return it. Pairs with an empty side are left out.
 
     The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number or, with a seed,
-    by random keys that depend only on seed, corpus and global line number. All ids are in memory: 2 bytes a word (4
-    with more than 65,536 ids), and 60 bytes a pair.
+    by random keys that depend only on seed, corpus and global line number. All ids are in memory: 2 bytes per word
+    (4 with more than 65,536 ids), and 60 bytes per pair.
 
     Args:
         source_vocabulary: the ids of source words.

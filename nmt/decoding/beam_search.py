@@ -485,10 +485,11 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Return the same as `stable_topk`. This is fast for long rows, which are read once.
 
-    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima). A value of any
-    other chunk is not among them, since the k maxima of these chunks come before it.
+    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): these maxima are
+    k values that come before every value of another chunk.
     """
     width = values.shape[1]
+    # the k chunks would be half of a row or more
     if width <= 2 * CHUNK_COLUMNS * k:
         return stable_topk(values, k)
 

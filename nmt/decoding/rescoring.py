@@ -66,7 +66,7 @@ class Rescorer:
         Args:
             sentences: source tokens and hypotheses of each sentence.
         """
-        # 1. the distinct hypotheses of each sentence, in their order: row of the sentence and text -> tokens
+        # 1. the distinct hypotheses of each sentence, in their order: (index of the sentence, text) -> tokens
         hypotheses: dict[tuple[int, str], Tokens] = {}
         for row, (_, texts) in enumerate(sentences):
             for text in texts:

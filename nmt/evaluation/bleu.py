@@ -27,6 +27,11 @@ _DIGITS = 6
 TestSet = tuple[Path, Path]
 """Source and reference, as token files."""
 
+_LETTER, _CHINESE, _KANA = (
+    compile_pattern(pattern)
+    for pattern in (r"\p{L}", r"\p{Script=Han}", r"[\p{Script=Hiragana}\p{Script=Katakana}]")
+)
+
 
 class _ScoredWords(BaseTokenizer):
     """The words that BLEU counts: tokens, and single letters of scripts without spaces, where a token may be a clause.
@@ -55,12 +60,6 @@ def choose_tokenizer(references: Iterable[str]) -> str:
     # Japanese has Chinese characters, too, but also many kana
     is_chinese = letters["chinese"] > 20 * letters["kana"] and 2 * letters["chinese"] > letters["unspaced"]
     return "zh" if is_chinese else "char"
-
-
-_LETTER, _CHINESE, _KANA = (
-    compile_pattern(pattern)
-    for pattern in (r"\p{L}", r"\p{Script=Han}", r"[\p{Script=Hiragana}\p{Script=Katakana}]")
-)
 
 
 @cache
@@ -168,9 +167,12 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
 
 
 def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
-    """Compute the same as `score_model` for a system whose translations are a plain text, one per line (`path`).
+    """Compute the same as `score_model` for a system of which only the text is known.
 
-    Only the line numbers of the sentences in `no_unk_path` are used.
+    Args:
+        path: a tokenized translation of each line of the test set.
+        no_unk_path: translations by a model, whose line numbers say which sentences have no unknown words.
+        test: source and reference.
     """
     pairs = list(read_pairs(*test))
     texts = list(read_lines(path))

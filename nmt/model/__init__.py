@@ -9,7 +9,7 @@ Letters of dimensions, the same in every module. Vectors are rows, so a weight i
     C  context: 2N, or N without        A  units of the alignment model
        attention                        L  maxout units
     F  features that W_o multiplies     V  words of the target vocabulary
-    D  directions of an encoder         W  candidate words of a search
+    D  directions of an encoder
 
 Steps come first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention
 does.

@@ -46,7 +46,7 @@ class Encoded:
 class Prediction(NamedTuple):
     """The prediction of the next word in a step of a search.
 
-    log_probs: log p(y_i), (R, V) or (R, W). attention: alpha_i of every hypothesis, (B, K, S), which is 0 on padding;
+    log_probs: log p(y_i), (R, V). attention: alpha_i of every hypothesis, (B, K, S), which is 0 on padding;
     None for a model type without attention.
     """
 

@@ -61,7 +61,7 @@ def score_shard(
             np.int32,
         ).reshape(-1, 2)  # for a shard without pairs, too
 
-        # H_in - H_out of source and target, in nats per word; the end symbol is a word
+        # H_in - H_out of source and target, in nats per word; the end symbol is a word. The models give log10 p
         nats = np.zeros(len(word_counts))
         for column, (side, models) in enumerate([(source, source_models), (target, target_models)]):
             in_domain, out_of_domain = (
@@ -108,7 +108,7 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     """Find and write the threshold that selects pairs up to `budget` target words.
 
     Pairs are selected in the order of score, corpus and line number, until the next pair would exceed the budget. All
-    scores are in memory, with 30 bytes a pair.
+    scores are in memory, with 30 bytes per pair.
 
     Args:
         scores: files of `score_shard` of all shards of each corpus, in order.

@@ -61,7 +61,7 @@ class GraphedUpdates:
     def preallocate(self, update: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
         """Allocate the memory of the largest updates now.
 
-        update: does what an update does, but does not change the weights. batches: the largest first.
+        update: computes what an update computes, but leaves the weights as they are. batches: the largest first.
         """
         largest_batch = batches[0]
         with self._use_stream():

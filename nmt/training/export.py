@@ -60,7 +60,7 @@ def export_model(folder: Path, trainer: Trainer, stop_reason: str) -> None:
     copy_file(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
 
-    # 5. the summary; a process that was suspended while it wrote may have lost the folder
+    # 5. the summary, unless this process was suspended while it wrote and another one has taken the folder
     trainer.check_before_writing()
     write_json(folder / SUMMARY, summary | {"weights": sha256(folder / WEIGHTS)})
 

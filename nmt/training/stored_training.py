@@ -1,4 +1,4 @@
-"""A training in a store: it is begun or resumed, and ends as a finished model."""
+"""A training in a store: it is started or resumed, and ends as a finished model."""
 
 from __future__ import annotations
 

@@ -297,8 +297,8 @@ class Trainer:
     def _record_end(self) -> None:
         """Complete the history at the end of the run, and score the last weights, since they may be the best.
 
-        This is for the finished model alone. It comes after the last checkpoint, so that a run which is made longer
-        later is the same as a run that had this length from the start.
+        These lines are only for the finished model, so the last checkpoint is written before them. If the settings
+        later ask for more updates, the run resumes from it, and equals a run that had this number from the start.
         """
         if self.counters.log_window.updates:
             self._log_updates()
@@ -419,7 +419,8 @@ class Trainer:
             message += f", BLEU {score:.2f}"
 
         # 2. report
-        self.check_before_writing()  # a process that was suspended while it scored may have lost the folder
+        # if this process was suspended while it scored, another one may have taken the folder
+        self.check_before_writing()
         line: HistoryLine = {"update": counters.update, "epoch": self.count_epochs()}
         self.history.add(line | measures | {"seconds": counters.seconds})
         click.echo(message, err=True)

@@ -98,7 +98,7 @@ def _convert_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
 
 
 def read_layer(path: Path) -> Layer:
-    """Read one YAML file.
+    """Return the values of a YAML file as a layer.
 
     Raises:
         UserError: the file is missing, is not YAML or holds no mapping.
@@ -146,7 +146,7 @@ def find_layers(directory: Path, files: Iterable[Path] = (), pairs: Values | Non
 
 
 def find_module_layers(directory: Path, settings: Values) -> list[Layer]:
-    """Return the layers of a run for which another workflow imports this one as a module, weakest first.
+    """Return the layers of a run by another workflow, which imports this one as a module; weakest first.
 
     They are the defaults, the layers of the experiments that the settings extend, and the settings themselves.
 
@@ -253,7 +253,7 @@ def _fill_entries(values: Values) -> dict[str, Any]:
 
 
 def _fill_entry(entry: Any, block_names: Sequence[str], settings: Values) -> Any:
-    """Return a model or system whose blocks have their missing keys from the shared blocks in `settings`."""
+    """Return the entry of a model or system. Keys that its blocks lack come from the shared blocks in `settings`."""
     if not isinstance(entry, Mapping):
         return entry
     completed = dict(entry)

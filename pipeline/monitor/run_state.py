@@ -85,7 +85,7 @@ class RunStates:
 def _read_status(history: Path, dev_score: str) -> RunStatus:
     """Return how far a run has come.
 
-    The line on a terminal asks for this every few seconds, so an unchanged file is not read again.
+    The logger asks for this every few seconds, so an unchanged file is not read again.
     """
     if not history.exists():
         return RunStatus()

@@ -58,9 +58,8 @@ def find_training_state(states: RunStates, name: str) -> tuple[str, str | None]:
 
     if holder and holder.is_alive:
         return "running", f"process {holder.process} on {holder.host}"
-    if run_state.finished_model or _has_model(
-        model_folder, run_state.model
-    ):  # the store may have been deleted
+    # the model may be in models/ alone, if the store was deleted
+    if run_state.finished_model or _has_model(model_folder, run_state.model):
         return "done", None
     if job_progress and job_progress.error and is_of_last_run(progress_file, states.experiment.folder):
         return "failed", job_progress.error

@@ -150,7 +150,7 @@ def write_splits(
 
 @dataclass(frozen=True)
 class _HeldOutSample:
-    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all pairs."""
+    """The number of all pairs, the split of each sampled pair by line number, and the matching keys of their sides."""
 
     pair_count: int
     splits: dict[int, str] = field(default_factory=dict)
@@ -239,9 +239,8 @@ def _sample_held_out(
     """
     # Twice as many candidates as needed, since some of them share a side with each other.
     max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
-    candidates: dict[
-        int, tuple[int, SideKeys]
-    ] = {}  # checksum -> line number (from 1) and keys of both sides
+    # checksum -> line number (from 1) and keys of both sides
+    candidates: dict[int, tuple[int, SideKeys]] = {}
 
     pair_count = untranslated_count = 0
     with Progress.over_files(train.files, f"read {train}") as progress:

@@ -56,9 +56,8 @@ def bleu_by_rank(
     points: list[BleuPoint] = []
     start = 0
     for group_number in range(1, group_count + 1):
-        stop = round(
-            group_number * len(lines_with_words) / group_count
-        )  # 10 sentences in 4 groups: 2, 5, 8, 10
+        # 10 sentences in 4 groups: 2, 5, 8, 10
+        stop = round(group_number * len(lines_with_words) / group_count)
         group_lines = lines_with_words[start:stop]
         if group_lines:
             group = [sentences[line] for line in group_lines]

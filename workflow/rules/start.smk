@@ -52,9 +52,9 @@ def start_run():
 
 
 def answer_preflight(experiment):
-    """Write the forecast and the problems of a dry-run for `nmt preflight`, which has named the file.
+    """Write the forecast and the problems of a dry-run into the file that `nmt preflight` has named.
 
-    When Python exits, Snakemake has left the folder of the experiment.
+    experiment: the folder of the experiment. When Python exits and calls this, Snakemake has left that folder.
     """
     if workflow.dag is not None:
         with chdir(experiment):

@@ -1,4 +1,4 @@
-"""Make tables and figures of the replication package.
+"""Make tables and figures from the replication package.
 
 In:  REPLICATION_PACKAGE (package_files.smk), scores of all systems.
 Out: results/: tables, figures, comparison.json.

@@ -25,6 +25,5 @@ with job(snakemake) as (inputs, outputs):
         strict=True,
     )
     shards = enumerate(SelectionFiles(*files) for files in files_by_shard)
-    list(
-        map_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads)
-    )  # waits for all shards
+    select = partial(select_shard, threshold, corpus)
+    list(map_shards(select, shards, snakemake.threads))  # waits for all shards
