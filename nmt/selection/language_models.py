@@ -156,17 +156,17 @@ def _find_program(name: str, folder: Path) -> str:
 
 
 def _run_program(
-    command: Sequence[str], lines: Iterable[str], file: Path, answers: IO[bytes] | None = None
+    command: Sequence[str], lines: Iterable[str], file: Path, output: IO[bytes] | None = None
 ) -> None:
     """Run a program with lines on its standard input.
 
     Args:
         file: the file that the program makes or reads. The UserError of a program that fails begins with it.
-        answers: the file that gets the standard output of the program.
+        output: the open file that gets the standard output of the program.
     """
     with tempfile.TemporaryFile() as log_file:
         with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=answers or log_file, stderr=log_file
+            command, stdin=subprocess.PIPE, stdout=output or log_file, stderr=log_file
         ) as process:
             assert process.stdin is not None
             # A program that ends early breaks the pipe. Its exit status and its log tell why.

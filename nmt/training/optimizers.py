@@ -51,7 +51,7 @@ class Optimizer(ABC):
         return state
 
 
-def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> Optimizer:
+def make_optimizer(model: nn.Module, training: Training, fuse: bool) -> Optimizer:
     """Return the optimizer that the settings name. With `fuse`, Adadelta's step is compiled (see `Backend`)."""
     weights, learning_rate = model.parameters(), training.learning_rate
     if training.optimizer == "adadelta":
@@ -232,7 +232,7 @@ class Adadelta(Optimizer):
         epsilon: float,
         fuse: bool,
     ) -> None:
-        """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.backend.compiled`)."""
+        """Take the settings. fuse: whether gradients that are not sparse are applied by `nmt.backend.compiled`."""
         super().__init__(weights, learning_rate)
         self.rho, self.epsilon, self.fuse = rho, epsilon, fuse
 
@@ -249,7 +249,7 @@ class Adadelta(Optimizer):
                 self._step_dense(weight, weight.grad, state, scale)
 
     def _step_dense(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
-        """Update a whole weight; for `scale`, see `Optimizer.step`."""
+        """Update a weight by a gradient that is not sparse; for `scale`, see `Optimizer.step`."""
         # After sparse updates, the averages of row r include only the first `current[r]` of all updates. Apply the
         # decay of the others.
         if "current" in state:

@@ -17,7 +17,7 @@ from pipeline.config.runs import (
     MOSES_WITH_RNNENC,
     SEED_SUFFIX,
     collect_runs,
-    run_settings,
+    get_run_settings,
 )
 from pipeline.config.schema import Config
 
@@ -214,6 +214,7 @@ def _check_names(config: Config) -> Problems:
         for name in entries:
             if name in names:
                 yield Problem((block, name), "another model or system has this name, expected a new one")
+        # runs only after the models, since the first run of a model has the model's name
         names.update(entries, collect_runs(config), config.n_best_lists)
 
 
@@ -246,8 +247,8 @@ def _check_continuation(config: Config, name: str, base: str) -> Problems:
     """
     # 1. settings on which the weights depend must be equal
     runs = collect_runs(config, [name, base])
-    fields = flatten(run_settings(config, runs[name]).fingerprint_fields())
-    base_fields = flatten(run_settings(config, runs[base]).fingerprint_fields())
+    fields = flatten(get_run_settings(config, runs[name]).fingerprint_fields())
+    base_fields = flatten(get_run_settings(config, runs[base]).fingerprint_fields())
     differences = describe_differences(base_fields, fields, ignore=frozenset({"seed", "continue_from"}))
     if differences:
         yield Problem(("models", name), f"expected the settings of {base}, which it continues: {differences}")

@@ -13,7 +13,7 @@ from nmt.settings.training import ModelRun
 from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
 from nmt.store.training_store import collect_training_inputs, compute_model_key
 from pipeline.config.job_settings import get_bitext_settings
-from pipeline.config.runs import Run, collect_runs, run_settings
+from pipeline.config.runs import Run, collect_runs, get_run_settings
 from pipeline.config.schema import Config
 
 RUN_SETTINGS = Path("settings") / "run.json"
@@ -25,8 +25,8 @@ def is_of_last_run(file: Path, folder: Path = Path()) -> bool:
 
     Both times are of the clock of the file system.
     """
-    run_settings = folder / RUN_SETTINGS
-    return not run_settings.exists() or file.stat().st_mtime >= run_settings.stat().st_mtime
+    settings_file = folder / RUN_SETTINGS
+    return not settings_file.exists() or file.stat().st_mtime >= settings_file.stat().st_mtime
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class ExperimentFolder:
             initial_weights: Mapping[str, str] = {}
             if self.config.init_from:
                 initial_model = self.folder / self.config.init_from
-                initial_weights = _read_initial_weights(initial_model, stamp_file(initial_model / WEIGHTS))
+                initial_weights = _read_initial_checksum(initial_model, stamp_file(initial_model / WEIGHTS))
         except (UserError, FileNotFoundError, NotADirectoryError):
             return None
-        return find_expected_model(self.config, run, checksums, initial_weights)
+        return compute_expected_model(self.config, run, checksums, initial_weights)
 
 
 def stamp_file(file: Path) -> tuple[int, ...]:
@@ -117,15 +117,15 @@ def stamp_file(file: Path) -> tuple[int, ...]:
 
 
 @lru_cache
-def _read_initial_weights(folder: Path, stamp: tuple[int, ...]) -> Mapping[str, str]:
-    """Return the checksum of a model's weights. It is computed once for each stamp, since this takes seconds.
+def _read_initial_checksum(folder: Path, stamp: tuple[int, ...]) -> Mapping[str, str]:
+    """Return the checksum of a model's weights, under its key in a summary.
 
-    The line on a terminal asks for it every few seconds.
+    It takes seconds to compute and the logger needs it every few seconds, so it is computed once for each stamp.
     """
     return initial_weights_checksum(folder)
 
 
-def find_expected_model(
+def compute_expected_model(
     config: Config, run: Run, checksums: Mapping[str, str], initial_weights: Mapping[str, str]
 ) -> ExpectedModel:
     """Return the model that a run's settings and text should give.
@@ -133,10 +133,10 @@ def find_expected_model(
     checksums: of the run's text and vocabularies. initial_weights: the checksum of the model `init_from`, if any.
     """
     # the weights also depend on the model with which the training begins
-    settings = run_settings(config, run)
+    settings = get_run_settings(config, run)
     if run.base:
         base_run = collect_runs(config)[run.base]
-        base_key = find_expected_model(config, base_run, checksums, initial_weights).key
+        base_key = compute_expected_model(config, base_run, checksums, initial_weights).key
         training_inputs = collect_training_inputs(settings, checksums, base_key)
     else:
         training_inputs = collect_training_inputs(settings, {**checksums, **initial_weights})

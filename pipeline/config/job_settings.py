@@ -18,7 +18,7 @@ from pipeline.config.runs import (
     Run,
     collect_runs,
     get_labels,
-    run_settings,
+    get_run_settings,
 )
 from pipeline.config.schema import Config
 
@@ -99,8 +99,8 @@ def get_bitext_settings(config: Config, split: str) -> JobSettings:
     return settings
 
 
-def find_other_text(config: Config) -> Iterator[str]:
-    """Yield a line for each text of `data_from`, and each model from elsewhere, with other settings of the text."""
+def find_text_differences(config: Config) -> Iterator[str]:
+    """Yield a line for each text or model from elsewhere whose text was prepared with settings other than these."""
     if config.data_from:
         yield from _compare_prepared_text(config, config.data_from)
 
@@ -165,7 +165,7 @@ def get_budget_settings(config: Config, budget: str) -> JobSettings:
 def get_training_settings(config: Config, run: Run) -> JobSettings:
     """Return the settings of a run without those that change at most the last digits of its weights (rule `train`)."""
     excluded_keys = RECORDING_KEYS | COMPUTING_KEYS
-    settings = run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
+    settings = get_run_settings(config, run).model_dump(mode="json", exclude={"training": excluded_keys})
     return settings | _stamp_initial_model(config)
 
 

@@ -93,7 +93,7 @@ def list_trained_runs(config: Config) -> list[str]:
     return names
 
 
-def run_settings(config: Config, run: Run) -> ModelRun:
+def get_run_settings(config: Config, run: Run) -> ModelRun:
     """Return all settings that a run's weights depend on; the other seeds of its model are left out."""
     entry = dict(config.models[run.model])
     del entry["seeds"]

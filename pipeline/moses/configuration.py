@@ -45,7 +45,7 @@ class System:
         return ["-search-algorithm", "1", "-cube-pruning-pop-limit", pop_limit, "-s", pop_limit]
 
 
-def initial_weights(system: System) -> str:
+def make_initial_weights(system: System) -> str:
     """Return the weights to tune from, a feature per line."""
     return INITIAL_WEIGHTS.format(scores=" 0.2" * system.phrase_scores)
 

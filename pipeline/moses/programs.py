@@ -246,12 +246,12 @@ def _unpack_source(source: Path, folder: Path) -> Path:
     with errors_as_user_error(source, tarfile.TarError, remedy="download it again"):
         extract_archive(source, folder)
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
-    if _checksum_of_files(tree) != SOURCE_SHA256:
+    if _compute_checksum(tree) != SOURCE_SHA256:
         raise UserError(f"{source}: files that differ from Moses' commit 34452895; download it again")
     return tree
 
 
-def _checksum_of_files(tree: Path) -> str:
+def _compute_checksum(tree: Path) -> str:
     """Return the SHA-256 of a list with checksum and name of each file. `contrib`, which is not built, is left out."""
     line_of_name = {}
     for path in tree.rglob("*"):

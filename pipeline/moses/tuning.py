@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.io.files import temporary_folder, write_text
-from pipeline.moses.configuration import System, format_configuration, initial_weights, read_weights
+from pipeline.moses.configuration import System, format_configuration, make_initial_weights, read_weights
 from pipeline.moses.programs import Moses, run_logged
 from pipeline.preparation import SideFiles
 
@@ -38,7 +38,7 @@ def tune_weights(
         # 1. the system with its initial weights
         initial_configuration = work_folder / "moses.ini"
         initial_configuration.write_text(
-            format_configuration(system, initial_weights(system)), encoding="utf-8"
+            format_configuration(system, make_initial_weights(system)), encoding="utf-8"
         )
 
         # 2. the script, which decodes the development text and optimizes the weights in turn

@@ -304,14 +304,14 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal, init_from: Pa
         "extends": base,
         "languages": text.languages.model_dump(),
         "use": {split: [f"own-{split}"] for split in SPLITS},
-        "corpora": {f"own-{split}": _corpus_settings(text, split) for split in SPLITS},
+        "corpora": {f"own-{split}": _make_corpus_settings(text, split) for split in SPLITS},
     }
     if init_from:
-        settings |= _text_settings_of_model(folder, init_from)
-        model_settings = _fine_tuning_settings(proposal, init_from, settings["vocabulary"])
+        settings |= _read_text_settings_of_model(folder, init_from)
+        model_settings = _make_fine_tuning_settings(proposal, init_from, settings["vocabulary"])
     else:
-        settings |= _text_settings(proposal, text.tokenized)
-        model_settings = _model_settings(proposal)
+        settings |= _make_text_settings(proposal, text.tokenized)
+        model_settings = _make_model_settings(proposal)
 
     # 2. models, training and figures
     for blocks in (proposal.preset.differences, model_settings):
@@ -323,7 +323,7 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal, init_from: Pa
     return f"{_format_comments(text, init_from)}\n\n{yaml_text}"
 
 
-def _model_settings(proposal: Proposal) -> Blocks:
+def _make_model_settings(proposal: Proposal) -> Blocks:
     """Return the blocks of settings for the five models of the paper. The first four have equal numbers of updates."""
     short_limit, long_limit = proposal.max_words
 
@@ -346,7 +346,7 @@ def _model_settings(proposal: Proposal) -> Blocks:
     }
 
     # 2. about ten validations, or one each 100 updates
-    return _experiment_settings(
+    return _make_experiment_settings(
         proposal,
         models,
         validate_every=max(100, proposal.updates // 1000 * 100),
@@ -359,7 +359,7 @@ def _model_settings(proposal: Proposal) -> Blocks:
     )
 
 
-def _experiment_settings(
+def _make_experiment_settings(
     proposal: Proposal,
     models: Blocks,
     validate_every: int,
@@ -393,7 +393,7 @@ def _experiment_settings(
     }
 
 
-def _text_settings_of_model(folder: Path, init_from: Path) -> Block:
+def _read_text_settings_of_model(folder: Path, init_from: Path) -> Block:
     """Return the path of a model, and the settings of text that it was trained on."""
     source_vocabulary = Vocabulary.read(init_from / SOURCE_VOCABULARY)
     return {
@@ -408,7 +408,7 @@ def _text_settings_of_model(folder: Path, init_from: Path) -> Block:
     }
 
 
-def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block) -> Blocks:
+def _make_fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block) -> Blocks:
     """Return the blocks of settings that compare a model before and after it was trained on the text.
 
     vocabulary: the block with the numbers of the words that the model knows.
@@ -439,7 +439,7 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block
         updates_per_hour[run.model_type] = max(1, round(rate * relative_speed))
 
     # 3. about twenty validations
-    blocks = _experiment_settings(
+    blocks = _make_experiment_settings(
         proposal,
         models,
         validate_every=max(50, proposal.updates // 20),
@@ -454,7 +454,7 @@ def _fine_tuning_settings(proposal: Proposal, init_from: Path, vocabulary: Block
     return blocks
 
 
-def _text_settings(proposal: Proposal, tokenized: bool) -> Block:
+def _make_text_settings(proposal: Proposal, tokenized: bool) -> Block:
     """Return the block `vocabulary` and, if it has keys, the block `tokenization`."""
     blocks: Block = {}
     tokenization: Block = {}
@@ -471,7 +471,7 @@ def _text_settings(proposal: Proposal, tokenized: bool) -> Block:
     return blocks
 
 
-def _corpus_settings(text: OwnText, split: str) -> Block:
+def _make_corpus_settings(text: OwnText, split: str) -> Block:
     """Return the entry of a split in `corpora`. Training text is prepared in shards of about a million pairs."""
     source, target = _name_files(split, text.languages)
     entry: Block = {"source": {"file": source}, "target": {"file": target}}

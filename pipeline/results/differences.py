@@ -9,19 +9,19 @@ _MAX_QUOTED_CHARACTERS = 120
 
 
 def describe_difference(
-    path: Path, written_lines: Iterable[str], remade_lines: Iterable[str], origin: str
+    path: Path, written_lines: Iterable[str], remade_lines: Iterable[str], message_end: str
 ) -> list[str]:
     """Return a line about the first line that differs in two texts; none if they are equal.
 
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: the end of the message about the recomputed line, such as "comes from its source".
+        message_end: what the message says of the recomputed line, such as "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
         if written_line != remade_line:
-            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {origin}"
+            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {message_end}"
             return [f"{path}, line {number}: {difference}"]
     return []
 

@@ -28,7 +28,7 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.intervals import compare
+from pipeline.results.intervals import compare_systems
 from pipeline.results.outputs import Outputs, list_outputs
 from pipeline.results.package import MODES, ReplicationPackage, list_files
 from pipeline.results.papers import (
@@ -183,7 +183,7 @@ class Inputs(ReplicationPackage):
         """Compare the systems of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
-        # the translations of each run, and the references of the same lines, which are equal for all runs
+        # the translations of each run, and the references of the same lines: those of the last run, as of all others
         texts: dict[str, list[list[str]]] = {}
         for name in self.system_names():
             model = self.systems[name].model if name in self.systems else name
@@ -196,7 +196,7 @@ class Inputs(ReplicationPackage):
         counts = {}
         for model, runs in self.scores().items():
             counts[model] = [get_scored_sentences(run, mode) for run in runs]
-        return compare(counts, texts, references, self.bootstrap)
+        return compare_systems(counts, texts, references, self.bootstrap)
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:
         """Return the references before tokenization. If the corpus is given as tokens, they are detokenized."""

@@ -17,7 +17,7 @@ from pipeline.results.seeds import Mean, ScoredSentences
 _DIGITS = 6
 
 
-def compare(
+def compare_systems(
     sentences: Mapping[str, Sequence[ScoredSentences]],
     texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[str],

@@ -64,7 +64,10 @@ def compare_text(inputs: Inputs, set_name: str, corpus_folders: Sequence[Path]) 
         if published_file.is_file() and files[0].is_file():
             original_lines = chain.from_iterable(map(read_lines, files))
             problems += describe_difference(
-                published_file, read_lines(published_file), original_lines, origin="comes from its source"
+                published_file,
+                read_lines(published_file),
+                original_lines,
+                message_end="comes from its source",
             )
     return problems
 
@@ -84,17 +87,17 @@ def _make_corpus(config: Config, folder: Path, archives: Path | None) -> None:
 
     raw_source, raw_target = folder / "raw.source", folder / "raw.target"
     counts = folder / "counts.json"
-    sample = corpus.grammar
-    if sample:
+    grammar_corpus = corpus.grammar
+    if grammar_corpus:
         # a package from somebody else may ask for a text without end
-        if sample.pairs > MAX_PAIRS:
+        if grammar_corpus.pairs > MAX_PAIRS:
             raise UserError(
-                f"corpora.{name}.grammar.pairs is {sample.pairs:,}; at most {MAX_PAIRS:,} are recreated"
+                f"corpora.{name}.grammar.pairs is {grammar_corpus.pairs:,}; at most {MAX_PAIRS:,} are recreated"
             )
         write_corpus(
             config.grammar,
-            sample.split,
-            sample.pairs,
+            grammar_corpus.split,
+            grammar_corpus.pairs,
             sources=[raw_source],
             targets=[raw_target],
             alignments=[folder / "gold"],

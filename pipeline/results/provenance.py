@@ -17,9 +17,9 @@ from nmt.settings.base import describe_differences, flatten, read_settings
 from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY
-from pipeline.config.folder import find_expected_model
+from pipeline.config.folder import compute_expected_model
 from pipeline.config.job_settings import get_bitext_settings
-from pipeline.config.runs import collect_runs, run_settings
+from pipeline.config.runs import collect_runs, get_run_settings
 from pipeline.preparation import SIDES
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES
@@ -98,7 +98,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
 
         # settings
         trained_fields = _flatten_deciding_settings(read_settings(ModelRun, settings_file))
-        expected_fields = _flatten_deciding_settings(run_settings(config, run))
+        expected_fields = _flatten_deciding_settings(get_run_settings(config, run))
         settings_changes = describe_differences(trained_fields, expected_fields)
 
         # data; a run with a base begins with the weights of the base, any other run with the initial weights
@@ -114,7 +114,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
             yield f"{inputs.configuration}: its settings of {run.name} differ from {settings_file}: {settings_changes}"
         elif data_changes:
             yield f"{summary_file}: not trained on the package's text: {data_changes}"
-        elif summary["key"] != find_expected_model(config, run, checksums, initial_weights).key:
+        elif summary["key"] != compute_expected_model(config, run, checksums, initial_weights).key:
             yield f"{summary_file}: a training with these settings, texts and bases has a different key"
 
 

@@ -41,7 +41,7 @@ from pipeline.results.original_text import make_original_text
 from pipeline.results.package import MODES
 from pipeline.results.ro_crate import RECORD
 
-SENTENCES = 50
+SENTENCES_PER_FILE = 50
 """Number of repeated translations in each file."""
 SCORE_TOLERANCE = 0.01
 """Difference in the log-probability of a word, in nats, that processors, tf32 and weights in 16 bits may cause."""
@@ -49,7 +49,7 @@ NLL_TOLERANCE = 1e-3
 """Relative difference in a mean NLL that they may cause."""
 
 
-def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
+def compare_models(inputs: Inputs, models: Path) -> Iterator[str]:
     """Yield a line for each model in a folder whose weights or settings differ from the package."""
     for run in inputs.runs:
         folder = models / run
@@ -67,7 +67,7 @@ def find_other_models(inputs: Inputs, models: Path) -> Iterator[str]:
                 yield f"{vocabulary_file}: differs from the vocabulary of {run}"
 
 
-def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
+def repeat_translations(inputs: Inputs, system: System, models: Path) -> Iterator[str]:
     """Translate some sentences of each file of a system, and yield a line for each file with sentences that differ.
 
     The checksum of the package's record seeds the choice of the sentences.
@@ -84,7 +84,7 @@ def translate_again(inputs: Inputs, system: System, models: Path) -> Iterator[st
         file = inputs.translations(set_name, system.name, mode)
         records = inputs.system_translations(system.name, mode, set_name)
         generator = random.Random(f"{record_checksum} {set_name} {system.name} {mode}")
-        sample = generator.sample(records, min(SENTENCES, len(records)))
+        sample = generator.sample(records, min(SENTENCES_PER_FILE, len(records)))
         forbid_unknown = mode == "no_unk" or system.decoding.unknown == "excluded"
         translator = SentenceTranslator(
             loaded_models, system.decoding, forbid_unknown, keep_attention=False, average=system.average

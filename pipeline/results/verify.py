@@ -216,12 +216,12 @@ def _check_models(inputs: Inputs, models: Path, archives: Path | None, verdict: 
     systems = [system for system in inputs.systems.values() if set(system.members) <= set(given_runs)]
     if not systems:
         raise UserError(f"none of its folders is a model of the package: {', '.join(inputs.runs)}")
-    verdict.problems += retranslation.find_other_models(inputs, models)
+    verdict.problems += retranslation.compare_models(inputs, models)
     for system in systems:
         with verdict.errors_as_problem(f"translations of {system.name} cannot be repeated"):
-            verdict.problems += retranslation.translate_again(inputs, system, models)
+            verdict.problems += retranslation.repeat_translations(inputs, system, models)
     verdict.conclusion += (
-        f"; repeated {retranslation.SENTENCES} translations in each file of {len(systems)} of "
+        f"; repeated {retranslation.SENTENCES_PER_FILE} translations in each file of {len(systems)} of "
     )
     verdict.conclusion += f"{len(inputs.systems)} systems"
 
@@ -240,9 +240,9 @@ def _check_models(inputs: Inputs, models: Path, archives: Path | None, verdict: 
 
 def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[str]:
     """Recompute all files of tables, add a problem for each table that differs, and return the names of the files."""
-    makers = list_text_files(inputs)
+    content_functions = list_text_files(inputs)
     differing_tables = set()
-    for name, make_content in makers.items():
+    for name, make_content in content_functions.items():
         table = PurePosixPath(name).stem
         if table in differing_tables:
             continue  # if the CSV of a table differs, its other files differ, too
@@ -251,7 +251,7 @@ def _compare_tables(inputs: Inputs, files: set[str], verdict: Verdict) -> list[s
             verdict.problems += _compare_file(inputs.folder / name, make_content(), name in files)
         if len(verdict.problems) > problem_count:
             differing_tables.add(table)
-    return list(makers)
+    return list(content_functions)
 
 
 def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
@@ -261,8 +261,8 @@ def _compare_file(file: Path, content: str, is_published: bool) -> list[str]:
     new_bytes = content.encode()
     if file.stat().st_size == len(new_bytes) and file.read_bytes() == new_bytes:
         return []
-    lines = content.removesuffix("\n").split("\n")
-    problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
+    remade_lines = content.removesuffix("\n").split("\n")
+    problems = describe_difference(file, read_lines(file), remade_lines, message_end="follows")
     return problems or [f"{file}: its line ends differ from the recomputed file"]
 
 

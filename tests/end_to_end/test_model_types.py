@@ -18,7 +18,7 @@ from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
 from nmt.store import trained_model
 from nmt.store.model_card import write_card
-from pipeline.config.runs import collect_runs, run_settings
+from pipeline.config.runs import collect_runs, get_run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes, estimate_run_hours
 from pipeline.monitor.run_state import RunStates
@@ -73,7 +73,7 @@ def trained(here: Path, config: Config) -> Path:
     """The folder of the experiment's model, complete."""
     write_bitext(here, PAIRS)
     (run,) = collect_runs(config, config.use.models).values()
-    wanted = settings(run_settings(config, run))
+    wanted = settings(get_run_settings(config, run))
     files = as_options(
         train=here / "bitext", dev=here / "bitext", source_vocabulary=here / "source.tsv",
         target_vocabulary=here / "target.tsv", store=here / "store", output=here / "model",

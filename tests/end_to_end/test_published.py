@@ -22,7 +22,7 @@ from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import describe_code
 from nmt.io.text_files import read_lines
 from pipeline.results.inputs import open_package
-from pipeline.results.retranslation import find_other_models
+from pipeline.results.retranslation import compare_models
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.verify import verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
@@ -249,7 +249,7 @@ def test_other_models_are_found(results: Path, finished: Path, tmp_path: Path) -
         gzip.compress(gzip.decompress(vocabulary.read_bytes()).replace(b"\t.\t", b"\t..\t"))
     )
     with open_package(results) as inputs:
-        problems = [*find_other_models(inputs, finished / "models")]
+        problems = [*compare_models(inputs, finished / "models")]
     assert f"{vocabulary}: differs from the vocabulary of rnnencdec-50" in problems
 
 

@@ -18,7 +18,7 @@ import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.layers import find_layers, find_module_layers, load_config
 from pipeline.config.folder import RUN_SETTINGS
-from pipeline.config.runs import MOSES_WITH_RNNENC, run_settings, select_distinct_systems
+from pipeline.config.runs import MOSES_WITH_RNNENC, get_run_settings, select_distinct_systems
 from pipeline.config.snapshot import get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.errors import UserError
@@ -104,7 +104,7 @@ if problems:
     exit_with_errors(problems)
 
 try:
-    problems = list(job_settings.find_other_text(CONFIG))
+    problems = list(job_settings.find_text_differences(CONFIG))
 except UserError as error:
     exit_with_errors(error.args)
 if problems:

@@ -49,7 +49,7 @@ rule train:
             CONFIG, plan.runs[wildcards.run]
         ),
         # all settings; Snakemake does not compare them, since the function takes `input`
-        settings_json=lambda wildcards, input: run_settings(
+        settings_json=lambda wildcards, input: get_run_settings(
             CONFIG, plan.runs[wildcards.run]
         ).model_dump_json(),
         train=lambda wildcards, input: os.path.dirname(input.train[0]),

@@ -79,10 +79,10 @@ def make_score_table(paper_table: ScoreTable, paper_name: str, inputs: Inputs) -
     # 1. rows: the systems with scores, then the systems that only the paper has
     settings = inputs.settings
     scores = _select_scores(paper_table, inputs)
-    rows = [_measure_system(system, runs, paper_table, inputs) for system, runs in scores.items()]
+    rows = [_make_row(system, runs, paper_table, inputs) for system, runs in scores.items()]
     for system, paper_row in paper_table.reported.items():
         if paper_row.quoted and system not in scores:
-            rows.append(_measure_system(system, [], paper_table, inputs))
+            rows.append(_make_row(system, [], paper_table, inputs))
     rows.sort(key=lambda row: not row.training_summary)  # models first, since False is before True
 
     # 2. notes, which name models in this order
@@ -144,9 +144,7 @@ def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
     return group_starts
 
 
-def _measure_system(
-    system: str, runs: Sequence[Result], paper_table: ScoreTable, inputs: Inputs
-) -> SystemRow:
+def _make_row(system: str, runs: Sequence[Result], paper_table: ScoreTable, inputs: Inputs) -> SystemRow:
     """Return the row of a system. runs: the scores of the system's runs; empty if only the paper has the system."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = paper_table.reported.get(system)
@@ -159,7 +157,7 @@ def _measure_system(
     cells = {}
     for name, column in paper_table.columns.items():
         reported_bleu = paper_row.format(name) if paper_row else ""
-        cells[name] = _measure_cell(system, column, reported_bleu, inputs)
+        cells[name] = _make_cell(system, column, reported_bleu, inputs)
     return SystemRow(
         system=system,
         label=label,
@@ -169,7 +167,7 @@ def _measure_system(
     )
 
 
-def _measure_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: Inputs) -> Cell:
+def _make_cell(system: str, column: ScoreColumn, reported_bleu: str, inputs: Inputs) -> Cell:
     """Return the scores of a system in a column: means over its runs, with the bootstrap interval of the mean."""
     runs = inputs.scores(column.set).get(system)
     if not runs:

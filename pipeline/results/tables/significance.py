@@ -16,8 +16,8 @@ _HEADERS = ["Model", "Compared with", "All, Δ", "All, p", "No UNK°, Δ", "No U
 def make_significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
     """Return the table of significance, with a row per pair of systems.
 
-    comparison: the result of `compare` for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the
-    second system minus the BLEU of the first.
+    comparison: the result of `compare_systems` for each column of Table 1, "all" and "no_unk". A difference is the
+    BLEU of the second system minus the BLEU of the first.
     """
     records = []
     cells_by_pair: dict[tuple[str, str], list[str]] = {}  # rows for readers, with the cells of both columns

@@ -7,7 +7,7 @@ from nmt.data.vocabulary import SPECIALS, compute_size_without_specials
 from nmt.model import model_types
 from nmt.settings.model_types import GrConvArchitecture
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import collect_runs, run_settings
+from pipeline.config.runs import collect_runs, get_run_settings
 from pipeline.config.schema import Config
 from tests.experiments import load_experiment
 from tests.running import ROOT
@@ -52,7 +52,7 @@ def test_cho2014b_settings_are_the_papers(config):
 )
 def test_shared_models_have_the_same_settings(experiment, other, model):
     configs = [load_experiment(name) for name in (experiment, other)]
-    mine, theirs = (run_settings(each, collect_runs(each, [model])[model]) for each in configs)
+    mine, theirs = (get_run_settings(each, collect_runs(each, [model])[model]) for each in configs)
     assert mine == theirs
 
 

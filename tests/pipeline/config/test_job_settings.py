@@ -59,19 +59,19 @@ def test_model_with_other_settings_of_the_text_is_named(tmp_path, key):
     for name in NEEDED_FILES:
         (folder / name).touch()
     value = str(tmp_path) if key == "init_from" else {"models": str(tmp_path)}
-    assert not list(job_settings.find_other_text(paper(tmp_path, **{key: value})))
+    assert not list(job_settings.find_text_differences(paper(tmp_path, **{key: value})))
     config = paper(tmp_path, **{key: value}, tokenization={"normalization": "punctuation"})
-    (problem,) = job_settings.find_other_text(config)
+    (problem,) = job_settings.find_text_differences(config)
     assert str(folder) in problem
     assert "tokenization.normalization was not set and is now 'punctuation'" in problem
     if key == "pretrained":  # nothing is trained then
         config = config.model_copy(update={"init_from": "none"})
-        assert list(job_settings.find_other_text(config)) == [problem]
+        assert list(job_settings.find_text_differences(config)) == [problem]
 
 
 def test_other_text_of_data_from_is_named(tmp_path):
     config = load_experiment("cho2014b-demo").model_copy(update={"data_from": str(tmp_path)})
-    assert not list(job_settings.find_other_text(config))  # it is not prepared yet
+    assert not list(job_settings.find_text_differences(config))  # it is not prepared yet
     (test_corpus,) = config.use.test
     test_settings = job_settings.get_preparation_settings(config, test_corpus)
     settings_by_file = {tmp_path / "data" / "tokens" / test_corpus / "0.counts.json": test_settings}
@@ -81,10 +81,10 @@ def test_other_text_of_data_from_is_named(tmp_path):
     for file, settings in settings_by_file.items():
         file.parent.mkdir(parents=True)
         write_json(file, {"settings": settings})
-    assert not list(job_settings.find_other_text(config))
+    assert not list(job_settings.find_text_differences(config))
     for file, settings in settings_by_file.items():
         write_json(file, {"settings": settings | {"languages": {"source": "de", "target": "fr"}}})
-    problems = list(job_settings.find_other_text(config))
+    problems = list(job_settings.find_text_differences(config))
     for file, problem in zip(settings_by_file, problems, strict=True):
         assert str(file.parent) in problem
 

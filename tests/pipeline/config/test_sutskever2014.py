@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.config.runs import collect_runs, run_settings, select_systems
+from pipeline.config.runs import collect_runs, get_run_settings, select_systems
 from tests.experiments import load_experiment
 
 PAPER, SMALL, DEMO = (load_experiment(name) for name in ("sutskever2014", "sutskever2014-demo", "demo"))
@@ -45,7 +45,7 @@ def test_settings_are_the_papers():
 def test_five_runs_differ_in_their_seed():
     runs = collect_runs(PAPER, ["lstm-reversed"])
     assert len(runs) == len({run.seed for run in runs.values()}) == 5
-    one, *others = (run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
+    one, *others = (get_run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
     assert others == [one] * 4
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.moses.configuration import System, format_configuration, initial_weights, read_weights
+from pipeline.moses.configuration import System, format_configuration, make_initial_weights, read_weights
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ SYSTEM = Table(
     distortion_limit=6,
     cube_pruning=None,
 )
-START = initial_weights(SYSTEM)
+START = make_initial_weights(SYSTEM)
 
 
 def test_weights_survive_configuration(tmp_path):
@@ -34,7 +34,7 @@ def test_weights_survive_configuration(tmp_path):
 
 def test_one_more_score_has_one_more_weight():
     system = replace(SYSTEM, phrase_scores=5)
-    text = format_configuration(system, initial_weights(system))
+    text = format_configuration(system, make_initial_weights(system))
     assert "name=TranslationModel0 num-features=5 " in text
     assert "\nTranslationModel0= 0.2 0.2 0.2 0.2 0.2\n" in text
 

@@ -115,7 +115,7 @@ def test_build_from_source(tmp_path, folder, monkeypatch, bjam, problem):
     source = make_source_archive(tmp_path, bjam)
     with pytest.raises(UserError, match="files that differ from Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
-    monkeypatch.setattr(programs, "SOURCE_SHA256", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
+    monkeypatch.setattr(programs, "SOURCE_SHA256", programs._compute_checksum(tmp_path / "mosesdecoder-0"))
     if problem:
         with pytest.raises(UserError, match=problem):
             provide_programs(folder, partial(shutil.copy, source), 2)

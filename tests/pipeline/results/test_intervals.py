@@ -3,7 +3,7 @@
 from nmt.evaluation.bleu import count_matches
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.intervals import compare
+from pipeline.results.intervals import compare_systems
 from pipeline.results.tables.significance import make_significance_table
 from tests.report_settings import report_settings
 
@@ -12,9 +12,9 @@ def test_comparison_without_samples_or_sentences() -> None:
     sentence = "le chat dort ."
     runs = [[count_matches(sentence, sentence)]]
     texts = [[sentence]]
-    found = compare({"a": runs, "b": runs}, {"a": texts, "b": texts}, [sentence], Bootstrap(0, 1))
+    found = compare_systems({"a": runs, "b": runs}, {"a": texts, "b": texts}, [sentence], Bootstrap(0, 1))
     assert found["systems"]["a"]["low"] is None and found["pairs"][0]["p"] is None
-    nothing = compare({"a": [[]], "b": [[]]}, {"a": [[]], "b": [[]]}, [], Bootstrap(10, 1))
+    nothing = compare_systems({"a": [[]], "b": [[]]}, {"a": [[]], "b": [[]]}, [], Bootstrap(10, 1))
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
 
     # a table has empty cells for a column without sentences

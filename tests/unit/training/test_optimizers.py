@@ -40,7 +40,7 @@ def expected_weight(gradients: list[Tensor], learning_rate: float = 1.0) -> Tens
 def make_model(**settings: object) -> tuple[nn.ParameterList, optimizers.Optimizer]:
     """Return a "model" of one weight and its optimizer."""
     model = nn.ParameterList([nn.Parameter(START.clone())])
-    return model, make_optimizer(model, training(**settings))
+    return model, make_optimizer(model, training(**settings), fuse=False)
 
 
 def random_gradients(count: int) -> list[Tensor]:
