@@ -7,6 +7,7 @@ usual mistakes are computed, too, so that they can be named.
 import argparse
 import ast
 import faulthandler
+import importlib.machinery
 import importlib.util
 import inspect
 import math
@@ -25,10 +26,11 @@ SIZES = f" (B = {B}, S = {S}, N = {N}, C = {C}, A = {A})"
 
 def load_module(path):
     """Return the student's file as a module. If Python cannot read it, end with a line that says why."""
-    spec = importlib.util.spec_from_file_location("attention", path)
-    module = importlib.util.module_from_spec(spec)
+    # the loader is given, because Python finds none for a file whose name does not end in .py
+    loader = importlib.machinery.SourceFileLoader("attention", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("attention", loader))
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except SyntaxError as error:
         sys.exit(f"{Path(path).name}, line {error.lineno}: {error.msg}")
     except Exception as error:  # a student's code may raise anything
