@@ -173,6 +173,8 @@ def check_lines(name: str, text: Iterable[str]) -> list[str]:
         UserError: a line is not a string, or has text after a line break, which would be lost. `name` begins the
             message.
     """
+    if not isinstance(text, Iterable):
+        raise UserError(f"{name}: found {text!r:.60}, expected a line of text (str), or a list of lines")
     lines = [text] if isinstance(text, str) else list(text)
     for index, line in enumerate(lines):
         location = name if isinstance(text, str) else f"{name}: item {index} of the list"

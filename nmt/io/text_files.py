@@ -174,7 +174,8 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> io.BufferedRead
         first_bytes = stream.peek(1)
         if _ARCHIVE.match(first_bytes):
             raise UserError(
-                f"{name}: an archive, expected text; unpack it first, or in `corpora` name the text in it as `member`"
+                f"{name}: an archive or spreadsheet, expected text; unpack or export it first, or in `corpora` name "
+                "the text in an archive as `member`"
             )
         if not is_sgml(first_bytes):
             return stream

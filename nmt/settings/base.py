@@ -136,8 +136,8 @@ class Problem:
     text: str
 
     def __str__(self) -> str:
-        key = ".".join(str(step) for step in self.path) or "(top)"
-        return f"{shorten(key)}: {self.text}"
+        key = ".".join(str(step) for step in self.path)
+        return f"{shorten(key)}: {self.text}" if key else self.text
 
 
 def read_settings(schema: type[Schema], path: Path, remedy: str = "") -> Schema:

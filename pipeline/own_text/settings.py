@@ -44,6 +44,8 @@ FINE_TUNING_RATE = 0.0003
 """Learning rate of Adam for a trained model: larger steps would first undo what it has learnt."""
 STAR_UPDATES_FACTOR = 2
 """Limit for the updates of RNNsearch-N* as a multiple of those of RNNsearch-N."""
+_LANGUAGES_EXAMPLE = '--languages de es; make\'s LANGUAGES="de es"'
+"""How users name both languages, for messages."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,13 @@ def _choose_languages(train: ParallelText, codes: tuple[str, str] | None) -> Lan
     if codes:
         source, target = codes
     else:
-        source, target = _read_language(train.source), _read_language(train.target or train.source)
+        source = _read_language(train.source)
+        if not train.target:
+            raise UserError(
+                f"{train.source}: name the file of the other language, too; if each line has both sides, name both "
+                f"languages, source first ({_LANGUAGES_EXAMPLE})"
+            )
+        target = _read_language(train.target)
     return validate_settings(
         Languages, {"source": source, "target": target}, "--languages (make's LANGUAGES)"
     )
@@ -288,8 +296,8 @@ def _read_language(file: Path) -> str:
     suffix = _read_suffix(file)
     if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
-            f"{file}: its name does not end in a language, such as .de: name both languages, source first"
-            ' (--languages de es; make\'s LANGUAGES="de es")'
+            f"{file}: its name does not end in a language, such as .de: name both languages, source first "
+            f"({_LANGUAGES_EXAMPLE})"
         )
     return suffix
 

@@ -152,7 +152,7 @@ def test_models_of_different_precision_in_threads(folder):
         assert translations == expected[number % 2]
 
 
-@pytest.mark.parametrize("text", [b"w2", ["w2", None], ["w2", float("nan")], [b"w2"]])
+@pytest.mark.parametrize("text", [None, b"w2", ["w2", None], ["w2", float("nan")], [b"w2"]])
 def test_what_is_no_text_is_refused(text):
     with refused():
         check_lines("translate", text)
