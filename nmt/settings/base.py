@@ -190,6 +190,8 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
     """Return a description of the problem with a value, such as "found 3, expected a valid string"."""
     if detail["type"] == "missing":
         return "missing"
+    if detail["type"] == "json_invalid":
+        return detail["msg"]
     if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
         if key in known_keys:

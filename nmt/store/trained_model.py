@@ -111,7 +111,9 @@ def load_model(
     source_vocabulary = Vocabulary.read(folder / SOURCE_VOCABULARY)
     target_vocabulary = Vocabulary.read(folder / TARGET_VOCABULARY)
     check_vocabularies(folder, (source_vocabulary, target_vocabulary))
-    run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
+    run = read_settings(
+        ModelRun, folder / SETTINGS, "expected a model of this version: fetch it again, or train it"
+    )
     weights = load_tensors(folder / WEIGHTS)
     for name, weight in weights.items():
         if not weight.isfinite().all():
