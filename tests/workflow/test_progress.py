@@ -12,7 +12,7 @@ from nmt.io.progress import JobProgress
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.experiments import load_experiment
-from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
+from workflow.logger.snakemake_logger_plugin_nmt import HEADING, NO_MESSAGE, RunProgress
 
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
@@ -127,7 +127,7 @@ def test_time_left(observed):
         ("nmt: a word\nerror: disk full\n", ["error: disk full"], True),
         ("update 7\nnmt: A: stopped after update 7\n", ["nmt: A: stopped after update 7"], False),
         ("\n".join(map(str, range(30))), [*map(str, range(20, 30))], False),
-        (None, [], False),
+        (None, [NO_MESSAGE], False),
     ],
 )
 def test_failure_shows_the_log(observed, text, shown, explained):

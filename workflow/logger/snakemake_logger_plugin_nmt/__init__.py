@@ -46,6 +46,8 @@ LAST_WORD_START = "nmt: "
 """Start of the last line of a training that stops before its time limit, or waits no longer for another."""
 TAIL_LINES = 10
 """Lines of a failed job's log that are printed if it has no error of `nmt`."""
+NO_MESSAGE = "It ended without a message; perhaps it was killed, or the memory or disk was full."
+"""The reason that is printed if a failed job has written nothing into its log."""
 DISPLAYED_MESSAGE = "Nothing to be done"
 """Start of the message of Snakemake that matters to a person, besides warnings and errors."""
 SHELL_ERROR = "CalledProcessError in file"
@@ -108,6 +110,8 @@ class RunProgress:
                 text = f"{state.planned_updates:,} updates"
                 if state.checkpoint_update:
                     text = f"at {state.checkpoint_update:,} of {text}"
+                if state.finished_model:
+                    text = "trained before: copies the model from the store"
                 self._print_job_line(job, f"{'submitted' if is_submitted else 'begins'}, {text}")
 
     def finish_job(self, log: str) -> None:
@@ -157,7 +161,7 @@ class RunProgress:
             elif lines and lines[-1].startswith(LAST_WORD_START):
                 reasons = lines[-1:]
             else:
-                reasons = errors or lines[-TAIL_LINES:]
+                reasons = errors or lines[-TAIL_LINES:] or [NO_MESSAGE]
 
             # 2. the name of the job, its log, and what happens next
             job = self._jobs.get(log)
