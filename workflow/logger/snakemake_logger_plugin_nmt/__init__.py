@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -61,13 +62,13 @@ class StartedJob:
     Attributes:
         time: the start in seconds of the run's clock.
         is_submitted: whether the job waits in the queue of a cluster before it runs.
-        earlier_files: time of the last change of its log and of its progress file at the start, if they exist. These
-            files are of an earlier attempt until they change.
+        earlier_files: time of the last change of its log and of its progress file at the start; None if there is no
+            such file. These files are of an earlier attempt until they change.
     """
 
     time: float
     is_submitted: bool
-    earlier_files: Mapping[Path, float]
+    earlier_files: Mapping[Path, float | None]
 
 
 class RunProgress:
@@ -99,8 +100,7 @@ class RunProgress:
             if self._watcher.ident is None:  # the first job of the run
                 self._start_run()
             path = self._folder / log
-            files = [file for file in (path, progress.progress_path(path)) if file.is_file()]
-            earlier_files = {file: file.stat().st_mtime for file in files}
+            earlier_files = {file: _read_time(file) for file in (path, progress.progress_path(path))}
             self._started_jobs[log] = StartedJob(self._clock(), is_submitted, earlier_files)
             self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._started_jobs))
 
@@ -255,7 +255,7 @@ class RunProgress:
 
     def _is_new(self, started_job: StartedJob, path: Path) -> bool:
         """Return whether a file of a job was written since its start."""
-        return path.is_file() and path.stat().st_mtime != started_job.earlier_files.get(path)
+        return _read_time(path) not in (None, started_job.earlier_files.get(path))
 
     def _estimate_hours_left(self) -> float | None:
         """Return the hours left, from the rate of trainings and the mean time of finished jobs of other kinds.
@@ -275,6 +275,13 @@ class RunProgress:
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
         parallel_hours = estimate_parallel_hours(states, hours)
         return max(parallel_hours, total_hours / self._max_parallel_jobs)
+
+
+def _read_time(path: Path) -> float | None:
+    """Return the time of a file's last change, or None without a file. Snakemake may remove the file meanwhile."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime
+    return None
 
 
 def _join_names(names: Sequence[str]) -> str:
