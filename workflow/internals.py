@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.script import PythonScript
 from snakemake.settings.types import DeploymentMethod
 
 from pipeline.config.schema import Config
@@ -113,6 +114,16 @@ def stop_without_deadlock() -> None:
         Thread(target=handle_signal, args=(scheduler, *arguments)).start()
 
     JobScheduler.exit_gracefully = start_thread
+
+
+def quote_python_of_scripts() -> None:
+    """Let scripts run with a Python whose path has a space, as in a checkout in such a folder."""
+    run_command = PythonScript._execute_cmd
+
+    def run_quoted_command(script: Any, command: str, **values: Any) -> Any:
+        return run_command(script, command.replace("{py_exec}", "{py_exec:q}"), **values)
+
+    PythonScript._execute_cmd = run_quoted_command
 
 
 # --- failed jobs ------------------------------------------------------------------------------------------------------

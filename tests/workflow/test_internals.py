@@ -5,16 +5,19 @@ import sys
 from tests.running import ROOT, run
 
 SNAKEFILE = f"""
+import shutil
 import signal
 import sys
 import threading
 from types import SimpleNamespace
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.script import PythonScript
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from workflow import internals
 
 internals.stop_without_deadlock()
+internals.quote_python_of_scripts()
 internals.bind_folders(workflow, [Path("."), Path(".")])
 internals.limit_resource(workflow, "gpu", 1)
 internals.limit_resource(workflow, "licence", 1)
@@ -56,6 +59,13 @@ onstart:
         handler.join(timeout=10)
         assert not handler.is_alive()
     assert scheduler._open_jobs.acquire(timeout=10) and scheduler._user_kill == "graceful"
+    # a script, whose other attributes are None, runs with a program in a folder with a space
+    class Script:
+        resources = {{}}
+        __getattr__ = lambda self, name: None
+    Path("a b").mkdir()
+    Path("a b/python").symlink_to(shutil.which("true"))
+    PythonScript._execute_cmd(Script(), "{{py_exec}}", py_exec="a b/python", is_python_script=True)
     (job,) = workflow.dag.jobs
     assert internals.find_job(workflow, workflow.dag.jobid(job)) is job
     job.rule.restart_times = 7
