@@ -16,7 +16,9 @@ from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
-UNPROVEN = "figures and pages, and that settings, counts of the text, vocabularies, trainings and translations are honest"
+UNPROVEN = (
+    "figures and pages, and that settings, text counts, vocabularies, trainings and translations are honest"
+)
 """What `nmt verify` does not prove, as its conclusion says (docs/publishing.md)."""
 
 
