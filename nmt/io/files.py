@@ -55,8 +55,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         with full_disk_as_user_error(path):
             yield temporary
             commit_file(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        # in a folder that cannot be written to, there is no temporary file, and the message names the file itself
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError) and str(error.filename) == str(temporary):
+            error.filename = str(path)
         raise
 
 

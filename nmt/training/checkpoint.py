@@ -58,7 +58,7 @@ def load_newest_checkpoint(folder: Path) -> Checkpoint | None:
         try:
             return read_checkpoint(path)
         except UserError as error:
-            print_warning(f"{error}; going back to the previous checkpoint")
+            print_warning(f"{error}; this checkpoint is skipped")
     if paths:
         raise UserError(f"{folder}: no intact checkpoint in it; delete or rename that folder to start again")
     return None

@@ -102,6 +102,12 @@ def test_error_keeps_earlier_file(tmp_path):
     assert [*tmp_path.iterdir()] == [target]
 
 
+def test_error_names_the_file(tmp_path):
+    with pytest.raises(PermissionError) as caught, atomic_path(tmp_path / "text.fr") as temporary:
+        raise PermissionError(errno.EACCES, "Permission denied", str(temporary))
+    assert caught.value.filename == str(tmp_path / "text.fr")
+
+
 def test_pipe_is_written_directly(tmp_path):
     pipe = tmp_path / "pipe.txt"
     os.mkfifo(pipe)
