@@ -32,13 +32,16 @@ def test_cho2014b_settings_are_the_papers(config):
     model, sizes = config.models["grconv-30"], grconv(config)
     assert model.max_words == 30 and model.training.updates == 296_144 and model.training.keep == "last"
     assert (sizes.hidden_units, sizes.embedding_size, sizes.tree_init_scale) == (2000, 620, 0.4)
+    assert sizes.recurrent_init_scale == 1 and config.models["grconv-50"].architecture == sizes
     training = model.training
     assert (training.optimizer, training.rho, training.epsilon) == ("adadelta", 0.95, 1e-6)
     assert (training.batch_size, training.clip_norm, training.learning_rate) == (80, 1.0, 1.0)
     assert config.decoding.beam == 10 and config.decoding.n_best == 10
     assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
-    layers = find_layers(FOLDER, [FOLDER / "moses.yaml"])
-    assert load_config(layers).moses.lm_order == 4
+    config = load_config(find_layers(FOLDER, [FOLDER / "moses.yaml"]))
+    assert config.moses.lm_order == 4
+    phrases = config.models["rnnenc-phrases"]
+    assert (phrases.max_words, phrases.training.batch_size) == (7, 64), "Cho et al. (2014a), Sec. 4.1"
 
 
 @pytest.mark.parametrize(

@@ -42,15 +42,28 @@ def test_paper_settings_are_the_papers():
         "rnnsearch-50": 288_000,
         "rnnsearch-50-star": 667_000,
     }
-    sizes = {"hidden_units": 1000, "embedding_size": 620, "maxout_units": 500, "alignment_units": 1000}
-    training = {"optimizer": "adadelta", "rho": 0.95, "epsilon": 1e-6, "clip_norm": 1}
-    training |= {"batch_size": 80, "batches_per_sort": 20}
+    architecture = {"hidden_units": 1000, "embedding_size": 620, "maxout_units": 500, "alignment_units": 1000}
+    architecture |= {"init_std": 0.01, "alignment_init_std": 0.001, "unused_ids": 0}
+    training = {"optimizer": "adadelta", "rho": 0.95, "epsilon": 1e-6, "clip_norm": 1, "not_finite": "stop"}
+    training |= {"batch_size": 80, "batches_per_sort": 20, "train_sample": 10_000}
+    training |= {"dev_score": "nll", "dev_sentences": "all", "validate_every": 10_000}
     for name in config.use.models:
         model = config.models[name]
-        assert {key: getattr(model.architecture, key) for key in sizes} == sizes
+        assert {key: getattr(model.architecture, key) for key in architecture} == architecture
         assert model.training.model_dump(include={*training}) == training
-    assert config.vocabulary.words == 30_000
-    assert config.selection.target_words == 348_000_000
+        model_type, max_words, *star = name.split("-")
+        assert (model.model_type, model.max_words) == (model_type, int(max_words))
+        ending = model.continue_from, model.training.patience, model.training.keep
+        assert ending == (("rnnsearch-50", 10, "best") if star else (None, None, "last"))
+    assert (config.vocabulary.words, config.vocabulary.specials_included) == (30_000, False)
+    selection = config.selection
+    assert (selection.enabled, selection.order, selection.target_words) == (True, 4, 348_000_000)
+    assert selection.in_domain == config.use.dev == ["newstest2012", "newstest2013"]
+    assert (config.decoding.if_no_eos, config.decoding.max_beam) == ("widen_beam", 500)
+    artifacts = config.artifacts
+    assert (artifacts.figure2_length, artifacts.figure2_window) == ("source", 10)
+    assert (artifacts.figure2_max_words, artifacts.table3_words) == (60, 30)
+    assert artifacts.figure3_words == [10, 20]
 
 
 def test_models_start_from_shared_blocks():

@@ -35,6 +35,8 @@ def test_settings_are_the_papers():
         for model in (FORWARD, REVERSED):
             assert getattr(getattr(model, block), name) == value, key
     assert (FORWARD.architecture.source_order, REVERSED.architecture.source_order) == ("forward", "reversed")
+    shallower = [PAPER.models[f"lstm-reversed-{count}"] for count in ("1-layer", "2-layers", "3-layers")]
+    assert [model.architecture.layers for model in shallower] == [1, 2, 3]
     assert PAPER.vocabulary.sizes == (160_000, 80_000)
     decoding = PAPER.decoding
     assert (decoding.beam, decoding.min_length, decoding.unknown) == (12, "none", "allowed")
@@ -61,6 +63,13 @@ def test_ensembles_of_table_1(config):
     ensembles = [system for system in select_systems(config).values() if len(system.members) > 1]
     found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
+
+
+def test_rescored_systems_of_table_2():
+    """The last one, without models, is the oracle."""
+    *rescored, oracle = PAPER.rescored.values()
+    found = [(len(set(system.members)), system.weight) for system in rescored]
+    assert found == [(1, 0.5), (1, 0.5), (5, 0.5)] and oracle.members is None
 
 
 def test_demo_models_differ_in_one_setting():
