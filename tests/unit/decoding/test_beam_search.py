@@ -72,7 +72,7 @@ def search_n_best(
     **changes: object,
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
-    return beam_search.search(model, encoded, lengths, decoding(**changes), forbid)
+    return beam_search.search(model, encoded, lengths, decoding(**changes), forbid, keep_attention=True)
 
 
 def search(
@@ -89,18 +89,19 @@ def test_beam_search_matches_enumeration(model_type, normalize, min_length, forb
         return hypothesis.log_probability / (len(hypothesis.ids) + 1 if normalize else 1)
 
     beam = TARGET_VOCABULARY ** (max(map(len, SOURCES)) + 1)
-    options = {"beam": beam, "normalize_by_length": normalize, "min_length": min_length}
-    results = search(small_model(model_type), SOURCES, forbid, **options)
-    for source, hypothesis in zip(SOURCES, results, strict=True):
+    options = {"beam": beam, "n_best": 20, "normalize_by_length": normalize, "min_length": min_length}
+    results = search_n_best(small_model(model_type), SOURCES, forbid, **options)
+    for source, n_best in zip(SOURCES, results, strict=True):
         min_words = (len(source) + 1) // 2 if min_length == "half" else 0
         allowed = [
             other
             for other in enumerate_hypotheses(model_type, tuple(source))
             if len(other.ids) >= min_words and not (forbid and UNKNOWN in other.ids)
         ]
-        expected = max(allowed, key=score)
-        assert hypothesis.ids == expected.ids and hypothesis.finished
-        assert hypothesis.log_probability == pytest.approx(expected.log_probability, rel=1e-9)
+        expected = sorted(allowed, key=score, reverse=True)[:20]
+        for hypothesis, other in zip(n_best, expected, strict=True):
+            assert hypothesis.ids == other.ids and hypothesis.finished
+            assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-9)
 
 
 @torch.no_grad()
@@ -137,6 +138,9 @@ def test_batches_change_nothing_in_float64(model_type, normalize):
         for hypothesis, other in zip(n_best, other_n_best, strict=True):
             assert (hypothesis.ids, hypothesis.finished) == (other.ids, other.finished)
             assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-12)
+            if hypothesis.attention is not None:
+                attention = hypothesis.attention[:, : len(source) + 1]  # without padding
+                assert attention == pytest.approx(other.attention, rel=1e-9)
 
 
 def search_script(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:

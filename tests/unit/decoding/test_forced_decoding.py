@@ -46,10 +46,14 @@ def test_ensemble_has_mean_probabilities_and_attention(model, tmp_path):
     other_model = load_model(trained_model(tmp_path / "other", seed=6), CPU)
     pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
     members = [score_translations([member], pairs, 2) for member in (model, other_model)]
-    ensemble = score_translations([model, other_model], pairs, 2)
-    for scores, *member_scores in zip(ensemble, *members, strict=True):
+    ensemble, geometric = (
+        score_translations([model, other_model], pairs, 2, average=average)
+        for average in ("probability", "log_probability")
+    )
+    for scores, geometric_scores, *member_scores in zip(ensemble, geometric, *members, strict=True):
         log_probs = np.array([member.word_log_probabilities for member in member_scores])
         assert np.exp(scores.word_log_probabilities) == pytest.approx(np.exp(log_probs).mean(axis=0))
+        assert geometric_scores.word_log_probabilities == pytest.approx(log_probs.mean(axis=0))
         attention = np.array([member.attention for member in member_scores]).mean(axis=0)
         assert scores.attention == pytest.approx(attention, abs=1e-6)
     assert [len(scores.word_log_probabilities) for scores in ensemble] == [2, 4, 1, 1]

@@ -45,6 +45,19 @@ def test_vector_of_an_rnnencdec_is_its_last_state():
     assert torch.allclose(vectors[0], annotations[-1], atol=1e-12)
 
 
+@torch.no_grad()
+def test_vector_of_a_deep_lstm_has_all_states():
+    model = small_model("lstm", source_eos=False)
+    source = torch.tensor(SENTENCES[0]).unsqueeze(1)
+    vectors = model.sentence_vectors(model.encode(source, torch.tensor([len(source)])))
+    loops, zeros = by_loops(model), torch.zeros(model.architecture.hidden_units, dtype=torch.float64)
+    states = [(zeros, zeros)] * model.architecture.layers
+    for word in reversed(SENTENCES[0]):
+        states = loops.step("encoder", loops.weights["source_embedding.E"][word], states)
+    expected = torch.cat([*(h for h, _ in states), *(c for _, c in states)])
+    assert torch.allclose(vectors[0], expected, atol=1e-12)
+
+
 def test_files_of_vectors(tmp_path):
     folder = translators.trained_model(tmp_path, "rnnencdec")
     text = "w3 w4\nw5\nstrange w6 w7\n\nw3\nw4\n"
