@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tensorboardX import SummaryWriter
@@ -24,11 +25,12 @@ from nmt.training.checkpoint import (
     read_checkpoint,
 )
 from nmt.training.counters import Counters
-from nmt.training.export import export_model
+from nmt.training.export import export_model, summarize_training
 from nmt.training.optimizers import schedule_learning_rate
 from nmt.training.stored_training import train_in_store
 from nmt.training.trainer import Interrupted, PastTheEnd, Trainer
 from nmt.training.training_files import TrainingFiles
+from nmt.training.validation import compute_mean_nll
 from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
 from tests.trainers import history_lines, make_trainer, stop_after, train, training_files
@@ -93,11 +95,15 @@ def test_history_lines(text, tmp_path):
 
 def test_history_line_is_of_its_own_updates(text, tmp_path):
     """With steps too small to matter, two lines of two updates each are one line of all four."""
-    tiny_steps = {"updates": 4, "optimizer": "sgd", "learning_rate": 1e-12, "clip_norm": 1e6}
+    tiny_steps = {"updates": 4, "batches_per_sort": 4, "optimizer": "sgd", "learning_rate": 1e-12}
+    tiny_steps["clip_norm"] = 1e6
     first, second = history_lines(
         train(model_run(**tiny_steps, log_every=2), text, tmp_path / "2"), "train_nll"
     )
-    (both,) = history_lines(train(model_run(**tiny_steps, log_every=4), text, tmp_path / "4"), "train_nll")
+    trainer = train(model_run(**tiny_steps, log_every=4), text, tmp_path / "4")
+    (both,) = history_lines(trainer, "train_nll")
+    mean_nll = compute_mean_nll(trainer.model, text, np.arange(16), 4)
+    assert both["train_nll"] == pytest.approx(mean_nll, rel=1e-5), "of a sentence, not of an update"
     assert both["train_nll"] == pytest.approx((first["train_nll"] + second["train_nll"]) / 2, rel=1e-6)
     assert both["gradient_norm"] > 1 and both["clipped"] == 0, "of the threshold that was set"
 
@@ -121,9 +127,11 @@ def test_words_per_second_and_hours(text, tmp_path, monkeypatch):
 
     trainer._update, trainer.compute_dev_nll = slow_update, slow_dev_nll
     trainer.run()
-    speeds = [line["target_words_per_second"] for line in history_lines(trainer, "train_nll")]
-    assert [2 * speed for speed in speeds] == [sum(word_counts[i : i + 2]) for i in range(0, 10, 2)]
+    for side in ("source", "target"):  # each pair has as many words on both sides
+        speeds = [line[f"{side}_words_per_second"] for line in history_lines(trainer, "train_nll")]
+        assert [2 * speed for speed in speeds] == [sum(word_counts[i : i + 2]) for i in range(0, 10, 2)]
     assert trainer.counters.seconds == clock[0] == 10 + 5 * 100
+    assert summarize_training(trainer, "")["hours"] == pytest.approx(510 / 3600)
     records = [read_checkpoint(path).record for path in list_checkpoints(tmp_path)]
     assert [record["counters"]["seconds"] for record in records] == [205, 510]
 
@@ -358,6 +366,8 @@ def test_continue_from_resets_patience(text, tmp_path):
     second = continue_from(first, run, text, tmp_path)
     second.run()
     assert second.counters.update == 13
+    again = make_trainer(run, text, tmp_path / "second", continue_from=tmp_path / "model")
+    assert again.counters.update == 13, "the first one's patience is forgotten"
 
 
 def export(trainer: Trainer, folder: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from nmt.evaluation.bleu import multi_bleu
 from nmt.training.export import summarize_training
 from nmt.training.trainer import Trainer
 from nmt.training.validation import (
+    GREEDY_SEARCH,
     compute_greedy_bleu,
     compute_mean_nll,
     compute_sentence_nlls,
@@ -67,6 +68,8 @@ def test_kept_weights(text, tmp_path, keep):
 
 def test_greedy_bleu(tmp_path, monkeypatch):
     """A model that repeats the source, by which half of the sentences are right."""
+    rules = {"beam": 1, "min_length": "half", "max_length_factor": 3, "if_no_eos": "best"}
+    assert GREEDY_SEARCH.model_dump(include={*rules}) == rules
 
     def repeat_sources(_: Any, sources: Tensor, lengths: Indices, *__: Any, **___: Any) -> list[Any]:
         return [
@@ -125,9 +128,12 @@ def test_mean_nll(text, tmp_path):
 
 
 def test_train_nll_is_within_limit(text, tmp_path):
-    trainer = make_trainer(model_run(train_sample=1000), text, tmp_path)
-    expected_nll = compute_mean_nll(trainer.model, text, rows_within_limit(text), 4)
+    """And an epoch is a pass over these pairs."""
+    trainer, rows = make_trainer(model_run(train_sample=1000), text, tmp_path), rows_within_limit(text)
+    expected_nll = compute_mean_nll(trainer.model, text, rows, 4)
     assert trainer.compute_train_nll() == pytest.approx(expected_nll, rel=1e-12)
+    trainer.counters.update = 9
+    assert trainer.count_epochs() == 9 * 4 / len(rows)
 
 
 def test_train_sample_follows_seed(text, tmp_path):
