@@ -36,21 +36,27 @@ def unigram_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_entropy, "compute_log_probabilities", sum_unigrams)
 
 
-def score_pairs(source: Path, target: Path, scores: Path) -> list[list[int]]:
+MODELS = [Path("in"), Path("out")]
+
+
+def score_pairs(
+    source: Path, target: Path, scores: Path, target_models: list[Path] = MODELS
+) -> list[list[int]]:
     """The score and the number of target words of each pair."""
-    models = [Path("in"), Path("out")]
-    cross_entropy.score_shard(models, models, Path(), (source, target, scores))
+    cross_entropy.score_shard(MODELS, target_models, Path(), (source, target, scores))
     return np.load(scores).tolist()
 
 
 def test_scores(tmp_path):
-    sides = write_pairs(tmp_path, "x", [("a c", "b"), ("a b", "c unknown"), ("", "a"), ("a", " ")])
+    sides = write_pairs(tmp_path, "x", [("a c", "b"), ("a b", "c unknown c"), ("", "a"), ("a", " ")])
     a_c = -((-0.5 - 2.0 - 1.0) - (-1.5 - 0.5 - 1.0)) * math.log(10) / 3  # b is as likely in both
     a_b = -((-0.5 - 1.0 - 1.0) - (-1.5 - 1.0 - 1.0)) * math.log(10) / 3
-    c_unknown = -((-2.0 - 3.0 - 1.0) - (-0.5 - 2.0 - 1.0)) * math.log(10) / 3
+    c_unknown_c = -((-2.0 - 3.0 - 2.0 - 1.0) - (-0.5 - 2.0 - 0.5 - 1.0)) * math.log(10) / 4
     rows = score_pairs(*sides, tmp_path / "scores.npy")
-    expected = [[round(nats * 10_000), words] for nats, words in ((a_c, 1), (a_b + c_unknown, 2))]
+    expected = [[round(nats * 10_000), words] for nats, words in ((a_c, 1), (a_b + c_unknown_c, 3))]
     assert rows == [*expected, [EXCLUDED, 1], [EXCLUDED, 0]]
+    rows = score_pairs(*sides, tmp_path / "scores.npy", target_models=MODELS[::-1])
+    assert rows[1] == [round((a_b - c_unknown_c) * 10_000), 3], "each side has its own models"
     assert score_pairs(*write_pairs(tmp_path, "none", []), tmp_path / "none.npy") == []
 
 
@@ -126,7 +132,7 @@ def test_threshold_matches_sorting(tmp_path, shard_count):
     shards += write_shards(tmp_path / "x", "alpha", corpora["alpha"], 1)
     scores, ranked = score_shards(shards), sort_by_score(tmp_path, corpora)
     cumulative_words = [*accumulate(len(target.split()) for *_, target in ranked)]
-    for budget in (1, 777, 12_345, 30_000, 10**9):
+    for budget in (1, cumulative_words[99], 777, 12_345, 30_000, 10**9):
         expected = ranked[: bisect_right(cumulative_words, budget)]
         assert sorted(select_within_budget(tmp_path, shards, scores, budget)) == sorted(expected)
 

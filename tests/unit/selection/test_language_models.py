@@ -45,7 +45,7 @@ def test_file_that_is_no_model_is_refused(tmp_path):
 
 
 def test_sample_does_not_depend_on_shards(tmp_path):
-    pairs = random_pairs(2 * BLOCK_LINES + 500)
+    pairs = [*random_pairs(2 * BLOCK_LINES + 500), *[("a", ""), ("", "b")] * 500]
     samples = []
     for shard_count, seed in ((1, 7), (3, 7), (3, 8)):
         shards = write_shards(tmp_path / str(shard_count), "c", pairs, shard_count)
@@ -98,6 +98,16 @@ def test_models_know_their_vocabulary(tmp_path):
         ["g h d", "never seen d"], models["out", False], kenlm.programs()
     )
     assert first == second
+
+
+def test_model_has_its_order(tmp_path):
+    """Only with trigrams, c follows a b, and e follows d b."""
+    text = write_text(tmp_path / "t", ["a b c", "d b e"] * 100)
+    for order in (2, 3):
+        model = tmp_path / f"{order}.binary"
+        train_language_model({"t": [text]}, order, model, True, 500, kenlm.programs())
+        seen, unseen = compute_log_probabilities(["a b c", "a b e"], model, kenlm.programs())
+        assert seen > unseen + 1 if order == 3 else seen == pytest.approx(unseen)
 
 
 def test_too_little_text_is_refused(tmp_path):
