@@ -18,6 +18,7 @@ from pipeline.results.agreement import (
     SAME_VERDICT,
     UNKNOWN,
     WITHIN,
+    _compare_numbers,
     compare_packages,
 )
 from pipeline.results.inputs import Inputs
@@ -63,6 +64,18 @@ def test_one_cell_differs(count: int, agreement: str, tmp_path: Path) -> None:
         assert agreements[f"{name}: RNNsearch-40, subwords"] == EQUAL
     result = CliRunner().invoke(commands, ["agree", str(mine), str(theirs)])
     assert result.exit_code == (agreement == DIFFERENT)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "agreement"),
+    [((1.0, 2.0, 3.0), EQUAL), ((3.0, 4.0, 5.0), WITHIN), ((4.0, 5.0, 6.0), DIFFERENT), ((2.0,), UNKNOWN)],
+)
+def test_numbers_of_several_runs(theirs: tuple[float, ...], agreement: str) -> None:
+    """By Welch's test with four degrees of freedom, the means differ from 2.776 sqrt(2/3) = 2.27 on."""
+    my_runs, their_runs = (
+        [{"dev_nll": number} for number in numbers] for numbers in ((1.0, 2.0, 3.0), theirs)
+    )
+    assert _compare_numbers("", "dev_nll", my_runs, their_runs).agreement == agreement
 
 
 def test_runs_on_other_text_have_only_claims_in_common() -> None:

@@ -91,8 +91,14 @@ def test_interval_and_p_follow_from_samples() -> None:
 
 def test_interval_of_runs_that_differ_reaches_from_one_to_the_other() -> None:
     good, bad = (counts_of(damage(REFERENCES, fraction, RNG), REFERENCES) for fraction in (0.2, 0.6))
+    both = SampledBleu([good, bad], Bootstrap(200, 1))
     (_, bad_high), (good_low, _), (low, high) = (
-        SampledBleu(runs, Bootstrap(200, 1)).compute_interval() or (0, 0)
-        for runs in ([bad], [good], [good, bad])
+        sampled.compute_interval() or (0, 0)
+        for sampled in (SampledBleu([bad], Bootstrap(200, 1)), SampledBleu([good], Bootstrap(200, 1)), both)
     )
-    assert low < bad_high < SampledBleu([good, bad], Bootstrap(0, 1)).bleu < good_low < high
+    assert low < bad_high < both.bleu < good_low < high
+    # two runs are drawn: good and bad with probability 1/2, twice the same with 1/4 each
+    samples = both.resample()
+    assert np.mean((bad_high < samples) & (samples < good_low)) == pytest.approx(1 / 2, abs=0.1)
+    # those of another system are drawn independently, so they are as good with 1/4 + 1/16 + 1/16
+    assert np.mean(both.resample_difference(both) == 0) == pytest.approx(3 / 8, abs=0.1)

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.results.claims import find_reported_effect
+from pipeline.results.claims import (
+    FAILS,
+    HOLDS,
+    NOT_MEASURED,
+    UNDECIDED,
+    Measurement,
+    find_reported_effect,
+)
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
 from tests.messages import refused
 
@@ -29,6 +36,16 @@ def test_reported_effects() -> None:
         "reversing-lowers-perplexity": 1.1,
     }
     assert {name: effects[name] for name in expected_effects} == pytest.approx(expected_effects)
+
+
+@pytest.mark.parametrize(
+    ("p", "verdicts"), [(None, (HOLDS, FAILS)), (0.049, (HOLDS, FAILS)), (0.05, (UNDECIDED, UNDECIDED))]
+)
+def test_verdict(p: float | None, verdicts: tuple[str, str]) -> None:
+    """Without p, the sign of the advantage decides."""
+    found = tuple(Measurement("", 0.5, advantage, p=p).verdict for advantage in (0.1, -0.1))
+    assert found == verdicts
+    assert Measurement("no such system").verdict == NOT_MEASURED
 
 
 @pytest.mark.parametrize(

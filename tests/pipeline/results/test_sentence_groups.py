@@ -9,6 +9,7 @@ from pipeline.results.sentence_groups import (
     MIN_SENTENCES,
     bleu_by_length,
     bleu_by_unknown_words,
+    count_words,
     has_length,
 )
 
@@ -47,6 +48,7 @@ def test_length_of_source_reference_or_both(length: Any, expected: dict[int, int
     ]
     points = bleu_by_length(rows, 1, 12, length)
     assert {point.x: point.sentence_count for point in points if point.sentence_count} == expected
+    assert [count_words(row, length) for row in rows[1:3]] == ([4, 5] if length == "source" else [12, 13])
 
 
 @pytest.mark.parametrize(

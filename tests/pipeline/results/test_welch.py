@@ -24,6 +24,8 @@ def test_p_value_matches_students_tables(
 ) -> None:
     error = math.hypot(deviations[0] / math.sqrt(counts[0]), deviations[1] / math.sqrt(counts[1]))
     assert run_welch_test(-t * error, deviations, counts) == pytest.approx((error, p), rel=2e-6)
+    mean, other_mean = Mean(0.0, deviations[0], counts[0]), Mean(t * error, deviations[1], counts[1])
+    assert compare_means(mean, other_mean) == pytest.approx((-t * error, error, p), rel=2e-6)
 
 
 def test_p_value_without_variance() -> None:

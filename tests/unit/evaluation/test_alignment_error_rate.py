@@ -10,6 +10,7 @@ from nmt.evaluation.alignment_error_rate import (
     compute_alignment_error_rate,
     link_by_attention,
     link_diagonal,
+    link_same_position,
 )
 from tests.messages import refused
 
@@ -20,11 +21,12 @@ def test_link_by_attention():
     assert link_by_attention(weights, source_words=2, target_words=3) == {(1, 0), (0, 1)}
 
 
-def test_link_diagonal():
+def test_links_by_position():
     assert link_diagonal(3, 3) == {(0, 0), (1, 1), (2, 2)}
     assert link_diagonal(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
     assert link_diagonal(4, 2) == {(1, 0), (3, 1)}
     assert link_diagonal(0, 2) == set()
+    assert link_same_position(2, 4) == link_same_position(4, 2) == {(0, 0), (1, 1)}
 
 
 def error_rate(folder: Path, gold: str) -> dict[str, Any]:
