@@ -18,9 +18,9 @@ class Table(System):
 
 SYSTEM = Table(
     *(Path("/m/phrases.gz"), Path("/m/order.gz"), Path("/m/lm")),
-    reordering="msd-bidirectional-fe",
-    lm_order=5,
-    distortion_limit=6,
+    reordering="msd-bidirectional-f",
+    lm_order=3,
+    distortion_limit=8,
     cube_pruning=None,
 )
 START = make_initial_weights(SYSTEM)
@@ -30,6 +30,17 @@ def test_weights_survive_configuration(tmp_path):
     weights = START.replace("0.5", "0.25")
     (tmp_path / "moses.ini").write_text(format_configuration(SYSTEM, weights))
     assert sorted(read_weights(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
+
+
+def test_settings_of_the_decoder():
+    text = format_configuration(SYSTEM, START)
+    assert "\n[distortion-limit]\n8\n" in text and "path=/m/lm order=3\n" in text
+    assert "num-features=6 type=wbe-msd-bidirectional-f-allff " in text
+    assert "[weight]\nUnknownWordPenalty0= 1\nWordPenalty0= -1\n" in text
+    # search algorithm 1 is cube pruning, whose stacks are as large as its pops
+    options = "-search-algorithm 1 -cube-pruning-pop-limit 500 -s 500"
+    assert replace(SYSTEM, cube_pruning=500).search_options == options.split()
+    assert not SYSTEM.search_options
 
 
 def test_one_more_score_has_one_more_weight():

@@ -42,6 +42,7 @@ def test_pairs_are_split_into_train_and_dev(table, tmp_path):
     source, target, *held_out = ([*read_lines(file)] for file in files)
     assert [*zip(source, target, strict=True)] == [PAIRS[index] for index in (0, 1, 3, 4)]
     assert [*zip(*held_out, strict=True)] == [PAIRS[index] for index in (2, 5)]
+    assert write_pairs(table, 99, (files[0], files[1]), (files[2], files[3])) == (3, 3), "at most half"
 
 
 def test_scores_are_model_probabilities(table, tmp_path):
