@@ -101,11 +101,13 @@ def read_layer(path: Path) -> Layer:
     """Return the values of a YAML file as a layer.
 
     Raises:
-        UserError: the file is missing, is not YAML or holds no mapping.
+        UserError: the file is missing, is not UTF-8 or YAML, or holds no mapping.
     """
     name = os.path.relpath(path)
     try:
         values = parse(read_file(path).decode())
+    except UnicodeDecodeError:
+        raise UserError(f"{name}: not UTF-8; save it with this encoding") from None
     except ValueError as error:
         raise UserError(f"{name}: {error}") from None
     if not isinstance(values, dict | None):

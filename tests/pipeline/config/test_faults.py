@@ -98,13 +98,14 @@ FAULTS = [
     ("seed: 2014-02-30", "not valid YAML"),
     ("{a: " * 3000 + "}" * 3000, "not valid YAML"),
     ("[seed]", "found ['seed']"),
+    ("# \udce9t\udce9", "not UTF-8"),  # two bytes of Latin-1
 ]
 
 
 @pytest.mark.parametrize(("text", "key"), FAULTS, ids=range(len(FAULTS)))
 def test_fault_is_a_line_with_file_and_key(tmp_path, monkeypatch, text, key):
     monkeypatch.chdir(tmp_path)
-    Path("over.yaml").write_text(text, encoding="utf-8")
+    Path("over.yaml").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(UserError) as error:
         load_config(find_layers(ROOT, [Path("over.yaml")]))
     for line in error.value.args:
