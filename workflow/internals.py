@@ -117,7 +117,7 @@ def stop_without_deadlock() -> None:
 
 
 def quote_python_of_scripts() -> None:
-    """Let scripts run with a Python whose path has a space, as in a checkout in such a folder."""
+    """Quote the path of Python in the commands of scripts, which Snakemake does not: it may contain a space."""
     run_command = PythonScript._execute_cmd
 
     def run_quoted_command(script: Any, command: str, **values: Any) -> Any:
