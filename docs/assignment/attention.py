@@ -1,4 +1,4 @@
-"""Attention, with holes: write what stands where `...` is. `python check.py` says which part is wrong.
+"""Attention, with holes: replace each `...` with code. `python check.py` says which part is wrong.
 
 B sentences, S source words (with the end symbol, then padding), N numbers of a state, C = 2N of an annotation, A of the
 alignment model, V words of the target vocabulary. Equations are those of Bahdanau et al. (2015).

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from check import PARTS, find_holes, find_problem, load_module
 
 from nmt.data.batches import (
     PairsWithinLimit,
@@ -38,6 +37,10 @@ from nmt.plots.style import save_figure
 from nmt.settings.model_types import GatedArchitecture
 
 HERE = Path(__file__).parent
+# With PYTHONSAFEPATH, which JupyterLab may have set, Python does not look in this folder.
+sys.path.insert(0, str(HERE))
+from check import PARTS, find_holes, find_problem, load_module  # noqa: E402  found by the line above
+
 SIDES = ("en", "fr")
 BATCH_SIZE = 40
 VALIDATE_EVERY = 100

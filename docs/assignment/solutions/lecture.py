@@ -43,6 +43,7 @@ while len(translated_ids) < 50:
     previous = new_word
 print(translated_ids == y[:-1])
 
-# In the demo's model, 2 costs almost nothing: a word depends on one source word. 1, 3 and 4 make the
-# translation improbable: in 1 and 3 each step sees the same mixture of the sentence, so the model of 3 is one
-# of a fixed vector, a weighted mean. 5 finds the same sentence.
+# In the demo's model, 2 costs almost nothing: a word depends on one source word, as the matrix shows. 1, 3 and 4
+# make the translation improbable. In 1 and 3 each step sees the same mixture of the sentence, so the model of 3
+# has one vector for all words, a weighted mean. In 4 an annotation does not depend on the words after its own.
+# 5 finds the same sentence.
