@@ -106,7 +106,7 @@ class GatedReference(Reference, ABC):
         """Return the probabilities of the next word, p(y_i | ...), (V,): a deep output with maxout units (App. A.2.2).
 
         Args:
-            s: decoder state s_i, (N,).
+            s: decoder state, (N,): s_{i-1}, or s_i in the step order section3.
             previous_word: embedding E y_{i-1}, (M,).
             c: context c_i.
         """
