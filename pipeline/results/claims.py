@@ -210,11 +210,14 @@ class _Judge:
         settings = self.inputs.settings
         lengths = [count_words(sentence, settings.figure2_length) for sentence in sentences]
         longest = find_longest_lengths(lengths, settings)
+        min_length = min((length for length in lengths if length), default=0)
+        shortest = range(min_length, min_length + settings.figure2_window)
         marks = []
         for sentence, length in zip(sentences, lengths, strict=True):
             is_in_group = {
                 "all": True,
                 "longest": length in longest,
+                "shortest": length in shortest,
                 "known_words": sentence["source_unknown"] == 0,
                 "unknown_words": sentence["source_unknown"] > 0,
             }

@@ -74,9 +74,9 @@ Role = ModelRole | EnsembleRole | RescoredRole | ListsRole | NamedRole
 
 ColumnPath = Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
 """A column of a table of scores: table1.all."""
-Sentences = Literal["all", "longest", "known_words", "unknown_words"]
-"""The sentences of a column that count: all of them, the longest (as in the headline), or the sentences without or with
-unknown words in the source."""
+Sentences = Literal["all", "longest", "shortest", "known_words", "unknown_words"]
+"""The sentences of a column that count: all of them, the longest (as in the headline), the shortest (as many lengths as
+a window of Figure 2 has), or the sentences without or with unknown words in the source."""
 ScorePlace = tuple[str, str, Sentences]
 """Where a score stands: system, column and sentences."""
 

@@ -54,7 +54,8 @@ def make_claims_table(decisions: Sequence[Decision], settings: ReportSettings) -
         "smallest step. A claim holds, or fails, if the effect is on its side, or on the other, with p below "
         f"{SIGNIFICANCE_LEVEL}; otherwise it is undecided. BLEU: paired bootstrap as in the table of significance. NLL "
         "and perplexity: Welch's t-test over seeds; with one seed there is no p, and the sign decides. The longest "
-        "sentences are those of the headline. Not corrected for the number of claims."
+        f"sentences are those of the headline, the shortest have the {settings.figure2_window} smallest lengths. "
+        "Not corrected for the number of claims."
     )
     return Table(
         records,

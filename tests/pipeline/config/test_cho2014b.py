@@ -41,7 +41,9 @@ def test_cho2014b_settings_are_the_papers(config):
     config = load_config(find_layers(FOLDER, [FOLDER / "moses.yaml"]))
     assert config.moses.lm_order == 4
     phrases = config.models["rnnenc-phrases"]
-    assert (phrases.max_words, phrases.training.batch_size) == (7, 64), "Cho et al. (2014a), Sec. 4.1"
+    # Cho et al. (2014a), Sec. 4.1: "We used rank-100 matrices"
+    assert (phrases.architecture.embedding_size, phrases.architecture.output_layer) == (100, "factored")
+    assert (phrases.architecture.hidden_units, phrases.training.batch_size) == (1000, 64)
 
 
 @pytest.mark.parametrize(
