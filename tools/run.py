@@ -48,8 +48,9 @@ def main() -> int:
             known_folders = [str(file.parent) for file in Path("experiments").glob("*/config.yaml")]
             suggestion = suggest_name(str(folder), known_folders) or ", such as experiments/demo"
             raise UserError(f"{folder}: no such folder: expected an experiment{suggestion}")
-        if not os.access(folder, os.W_OK):
-            raise UserError(f"{folder}: cannot be written to: run a copy, with its .snakemake/, elsewhere")
+        for path in (folder, folder / ".snakemake"):
+            if path.exists() and not os.access(path, os.W_OK):
+                raise UserError(f"{path}: cannot be written to: run a copy, with its .snakemake/, elsewhere")
         if options:
             _check_options(options)
         if _is_full_run(options):

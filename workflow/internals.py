@@ -13,6 +13,7 @@ from typing import Any
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 from snakemake.settings.types import DeploymentMethod
+from snakemake_interface_executor_plugins.executors.real import RealExecutor
 
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import Job, JobList
@@ -116,14 +117,26 @@ def stop_without_deadlock() -> None:
     JobScheduler.exit_gracefully = start_thread
 
 
-def quote_python_of_scripts() -> None:
-    """Quote the path of Python in the commands of scripts, which Snakemake does not: it may contain a space."""
-    run_command = PythonScript._execute_cmd
+def quote_python() -> None:
+    """Quote the path of Python in the commands of scripts and of submitted jobs, which Snakemake does not.
 
-    def run_quoted_command(script: Any, command: str, **values: Any) -> Any:
-        return run_command(script, command.replace("{py_exec}", "{py_exec:q}"), **values)
+    The path may contain a space.
+    """
+    run_script = PythonScript._execute_cmd
 
-    PythonScript._execute_cmd = run_quoted_command
+    def run_quoted_script(script: Any, command: str, **values: Any) -> Any:
+        return run_script(script, command.replace("{py_exec}", "{py_exec:q}"), **values)
+
+    PythonScript._execute_cmd = run_quoted_script
+
+    format_job = RealExecutor.format_job_exec
+
+    def format_quoted_job(executor: Any, job: Any) -> str:
+        python = executor.get_python_executable()
+        command: str = format_job(executor, job)
+        return command.replace(f"{python} -m snakemake", f"{shlex.quote(python)} -m snakemake", 1)
+
+    RealExecutor.format_job_exec = format_quoted_job
 
 
 # --- failed jobs ------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 _MAX_QUOTED_CHARACTERS = 120
-"""Length of a line that a problem quotes."""
+"""Length of the part of a line that a problem quotes: around the first difference, if the line is longer."""
 
 
 def describe_difference(
@@ -21,11 +21,16 @@ def describe_difference(
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
         if written_line != remade_line:
-            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {message_end}"
+            letter_pairs = enumerate(zip_longest(written_line or "", remade_line or ""))
+            first_difference = next((index for index, (a, b) in letter_pairs if a != b), 0)
+            start = max(0, first_difference - _MAX_QUOTED_CHARACTERS // 2)
+            difference = (
+                f"{_quote(written_line, start)} is written, {_quote(remade_line, start)} {message_end}"
+            )
             return [f"{path}, line {number}: {difference}"]
     return []
 
 
-def _quote(line: str | None) -> str:
-    """Return a line in quotes, cut if it is long; "nothing" if there is no line."""
-    return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])
+def _quote(line: str | None, start: int) -> str:
+    """Return a part of a line in quotes; "nothing" if there is no line."""
+    return "nothing" if line is None else repr(line[start : start + _MAX_QUOTED_CHARACTERS])

@@ -17,7 +17,7 @@ from pathlib import Path
 from workflow import internals
 
 internals.stop_without_deadlock()
-internals.quote_python_of_scripts()
+internals.quote_python()
 internals.bind_folders(workflow, [Path("."), Path(".")])
 internals.limit_resource(workflow, "gpu", 1)
 internals.limit_resource(workflow, "licence", 1)
@@ -67,6 +67,9 @@ onstart:
     Path("a b/python").symlink_to(shutil.which("true"))
     PythonScript._execute_cmd(Script(), "{{py_exec}}", py_exec="a b/python", is_python_script=True)
     (job,) = workflow.dag.jobs
+    sys.executable, python = "a b/python", sys.executable
+    assert " 'a b/python' -m snakemake " in f" {{workflow.scheduler._executor.format_job_exec(job)}}"
+    sys.executable = python
     assert internals.find_job(workflow, workflow.dag.jobid(job)) is job
     job.rule.restart_times = 7
     internals.give_up(job)

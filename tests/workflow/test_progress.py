@@ -144,6 +144,16 @@ def test_failure_shows_the_log(observed, text, shown, explained):
     observed.run.close()
 
 
+def test_failure_before_the_first_line_shows_the_log_of_slurm(observed):
+    log, slurm_log = "logs/train/rnnsearch-50.log", observed.folder / "18.log"
+    observed.begin(log)
+    lines = ["Building DAG of jobs...", "srun: error: Invalid generic resource", "Exiting"]
+    slurm_log.write_text("\n".join(lines))
+    observed.run.report_failure(log, slurm_logs=[str(slurm_log)])
+    assert observed.lines()[-3:] == ["srun: error: Invalid generic resource", "log: experiment/18.log", ""]
+    observed.run.close()
+
+
 def test_earlier_attempt_is_not_shown(observed):
     log = "logs/train/rnnsearch-50.log"
     observed.begin(log)

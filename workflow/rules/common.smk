@@ -77,7 +77,7 @@ except UserError as error:
     exit_with_errors(error.args)
 
 internals.stop_without_deadlock()
-internals.quote_python_of_scripts()
+internals.quote_python()
 
 # The folder of papers and captions as seen from an experiment of the checkout, so that a moved checkout repeats no
 # job.

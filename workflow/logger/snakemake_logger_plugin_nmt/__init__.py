@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,8 @@ LAST_WORD_START = "nmt: "
 """Start of the last line of a training that stops before its time limit, or waits no longer for another."""
 TAIL_LINES = 10
 """Lines of a failed job's log that are printed if it has no error of `nmt`."""
+ERROR_STARTS = (ERROR_START, "srun: error: ", "slurmstepd: error: ")
+"""Starts of lines that say why a job failed: of `nmt`, and of Slurm on the job's node."""
 NO_MESSAGE = "It ended without a message; perhaps it was killed, or the memory or disk was full."
 """The reason that is printed if a failed job has written nothing into its log."""
 DISPLAYED_MESSAGE = "Nothing to be done"
@@ -138,22 +140,31 @@ class RunProgress:
             elif all(pending_job.stage != job.stage for pending_job in self._jobs.values()):
                 self._print_timed_line(f"{job.stage} done")
 
-    def report_failure(self, log: str, reason: str | None = None, next_attempt: str | None = None) -> bool:
+    def report_failure(
+        self,
+        log: str,
+        reason: str | None = None,
+        next_attempt: str | None = None,
+        slurm_logs: Iterable[str] = (),
+    ) -> bool:
         """Print why a job failed: its errors, what Slurm did, or the last lines of its log.
 
         Return whether the reason is known: False if only the last lines of the log were printed.
 
-        reason: why it failed, unless its log tells. next_attempt: such as "2 of 20", if there is one.
+        reason: why it failed, unless its log tells. next_attempt: such as "2 of 20", if there is one. slurm_logs: logs
+        that are read if the job failed before it wrote its own, as on a node that lacks a folder.
         """
         with self._lock:
             started_job = self._started_jobs.pop(log, None)
             if started_job is None:  # the second report of the same failure
                 return True
-            path = self._folder / log
-            lines = []
-            if self._is_new(started_job, path):
-                lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            errors = [line for line in lines if line.startswith(ERROR_START)]
+            lines: list[str] = []
+            for path in (self._folder / log, *map(Path, slurm_logs)):
+                if self._is_new(started_job, path):
+                    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+                if lines:
+                    break
+            errors = [line for line in lines if line.startswith(ERROR_STARTS)]
 
             # 1. the reasons
             if reason:
@@ -340,7 +351,10 @@ class LogHandler(LogHandlerBase):
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
             self.has_explained_error |= self.progress.report_failure(
-                self.logs[fields["jobid"]], fields.get("reason"), fields.get("next_attempt")
+                self.logs[fields["jobid"]],
+                fields.get("reason"),
+                fields.get("next_attempt"),
+                slurm_logs=fields["log"][1:],
             )
         elif event in (None, LogEvent.ERROR):
             self._print_message(record)
