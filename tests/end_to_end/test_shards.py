@@ -15,7 +15,7 @@ from tests import kenlm
 from tests.running import PAPER, snakemake
 
 SHARDS = (1, 5)
-MOST = {"wide": 5, "near": 3, "dev": 3, "test": 1}
+MOST = {"wide": 5, "near": 3, "dev": 1, "test": 1}
 """Of `wide` some shards have one block and some two; of `near` one shard has none."""
 
 SIDES = ("en", "fr")
