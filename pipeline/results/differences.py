@@ -21,8 +21,9 @@ def describe_difference(
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
         if written_line != remade_line:
+            # the quoted parts begin a little before the first letter that differs
             letter_pairs = enumerate(zip_longest(written_line or "", remade_line or ""))
-            first_difference = next((index for index, (a, b) in letter_pairs if a != b), 0)
+            first_difference = next((index for index, letters in letter_pairs if len(set(letters)) == 2), 0)
             start = max(0, first_difference - _MAX_QUOTED_CHARACTERS // 2)
             difference = (
                 f"{_quote(written_line, start)} is written, {_quote(remade_line, start)} {message_end}"
