@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -191,11 +192,14 @@ def test_killed_at_random_points_and_in_every_kind_of_write(text, unbroken, tmp_
         "final state": lambda: appears(lambda: run.finished, r"\.final_state\.safetensors\..*"),
         "weights": lambda: appears(lambda: run.finished, r"\.model\.safetensors\..*"),
     }
-    # files that exist for milliseconds are not always seen
-    caught = [
-        name for name, moment in moments.items() if any(kill_in(run.start(), moment()) for _ in range(5))
-    ]
-    assert caught == [*moments]
+    for name, moment in moments.items():
+        # a file that exists for milliseconds is not always seen, and a finished run writes nothing
+        for _ in range(10):
+            if kill_in(run.start(), moment()):
+                break
+            shutil.rmtree(run.finished)
+        else:
+            pytest.fail(f"never seen: {name}")
     result = run.finish()
     assert result.returncode == 0, result.stderr
     assert same(run.outcome(), unbroken) == []
