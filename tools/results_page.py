@@ -155,6 +155,8 @@ def describe_package(folder: Path) -> Iterator[str]:
             continue
         # the notes below the table are left out
         text, _, _ = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
+        if text.count("\n") < 2:
+            continue  # only a header: the package has no system of this table
         if text.count("\n") > MAX_TABLE_LINES:
             yield f"{titles[name]}: `results/packages/{folder.name}/{name}.md`"
         else:
