@@ -57,8 +57,8 @@ def test_package_of_unknown_code_is_refused(tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
-OF_A_PART = {"overnight": ("archives.", "corpora.")}
-"""Settings in which a package may differ: the run had smaller copies of the archives."""
+OF_A_PART = dict.fromkeys(("overnight", "sutskever2014-overnight"), ("archives.", "corpora."))
+"""Settings in which these packages may differ: their runs had smaller copies of the archives."""
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
