@@ -109,13 +109,13 @@ def _hides_packages(folder: str) -> bool:
 
 
 def _list_modules(folder: str) -> set[str]:
-    """Return the names of the modules in a folder."""
+    """Return the names of the modules in a folder. A folder without __init__.py hides no module."""
     with suppress(OSError):
         return {
             entry.name.partition(".")[0]
             for entry in os.scandir(folder)
-            if entry.name.endswith((".py", ".so")) or (entry.is_dir() and entry.name.isidentifier())
-        } - {"__pycache__"}
+            if entry.name.endswith((".py", ".so")) or os.path.isfile(os.path.join(entry, "__init__.py"))
+        }
     return set()
 
 

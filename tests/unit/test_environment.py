@@ -22,6 +22,7 @@ def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_pat
     for folder, name in (("stack", "numpy"), ("plugin", "somebodys_plugin")):
         (tmp_path / folder / name).mkdir(parents=True)
         (tmp_path / folder / name / "__init__.py").write_text(f"print('{name} of a module')")
+    (tmp_path / "plugin" / "site").mkdir()  # like the site of the docs in the checkout
     both = os.pathsep.join(str(tmp_path / folder) for folder in ("stack", "plugin"))
     said = python("import numpy, somebodys_plugin, os; print(os.environ['PYTHONPATH'])", PYTHONPATH=both)
     assert "numpy" not in said and "somebodys_plugin of a module" in said
@@ -33,6 +34,7 @@ def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(t
     monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
     assert "PYTHONNOUSERSITE" not in environment.child_environment()
     (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").touch()
     assert environment.child_environment()["PYTHONNOUSERSITE"] == "1"
 
 
