@@ -103,13 +103,17 @@ def _hides_packages(folder: str) -> bool:
         return False
     names = set(sys.stdlib_module_names)
     for package_folder in package_folders:
-        names |= _list_modules(package_folder)
+        with suppress(OSError):
+            names |= {name.partition(".")[0] for name in os.listdir(package_folder)}
     names.discard("nmt")  # PYTHONPATH may name a checkout of this project
     return not names.isdisjoint(_list_modules(folder))
 
 
 def _list_modules(folder: str) -> set[str]:
-    """Return the names of the modules in a folder. A folder without __init__.py hides no module."""
+    """Return the names of the modules in a folder.
+
+    For example, `site` with the built docs is none: Python prefers any module to a folder without __init__.py.
+    """
     with suppress(OSError):
         return {
             entry.name.partition(".")[0]

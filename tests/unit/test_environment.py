@@ -29,12 +29,13 @@ def test_folders_of_modules_hide_no_package_and_stay_if_they_have_others(tmp_pat
     assert str(tmp_path / "stack") not in said and str(tmp_path / "plugin") in said and str(ROOT) in said
 
 
-def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["torch", "ruamel"])  # ruamel is installed without __init__.py
+def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(tmp_path, monkeypatch, name):
     monkeypatch.setattr("site.ENABLE_USER_SITE", True)
     monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
     assert "PYTHONNOUSERSITE" not in environment.child_environment()
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "__init__.py").touch()
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").touch()
     assert environment.child_environment()["PYTHONNOUSERSITE"] == "1"
 
 
